@@ -86,31 +86,31 @@ CHECKOV = (
 
 def acknowledge_wildcards(
     policy: iam.CfnPolicy,
-    granted: Iterable[tuple[Sequence[str], Sequence[str]]],
+    grants: Iterable[tuple[Sequence[str], Sequence[str]]],
     further: Sequence[Wildcard] = (),
 ) -> None:
     """Acknowledge the wildcard resources of a policy that are meant; any other stays a finding.
 
     Args:
         policy: The policy.
-        granted: The actions and the resources of each of its statements.
+        grants: The actions and the resources of each of its statements.
         further: What is meant beside WILDCARDS in this policy.
     """
     meanings = (*WILDCARDS, *further)
     reasons: dict[str, list[str | None]] = {}
-    for actions, resources in granted:
+    for actions, resources in grants:
         for resource in (_flat(policy, resource) for resource in resources):
             reasons.setdefault(resource, []).append(_reason(resource, actions, meanings))
     # cdk-nag goes by resources: one statement that is not meant leaves all on its resource unacknowledged.
-    meant = [
+    acknowledgments = [
         Acknowledgment(
-            id=f"AwsSolutions-IAM5[Resource::{resource}]", reason="; ".join(dict.fromkeys(map(str, found)))
+            id=f"AwsSolutions-IAM5[Resource::{resource}]", reason="; ".join(dict.fromkeys(map(str, texts)))
         )
-        for resource, found in sorted(reasons.items())
-        if None not in found
+        for resource, texts in sorted(reasons.items())
+        if None not in texts
     ]
-    if meant:
-        Validations.of(policy).acknowledge(*meant)
+    if acknowledgments:
+        Validations.of(policy).acknowledge(*acknowledgments)
 
 
 def _flat(policy: iam.CfnPolicy, resource: str) -> str:
@@ -154,11 +154,11 @@ def acknowledge_invocation(caller: IConstruct, *functions: lambda_.Function) -> 
 def acknowledge_waiter(provider: Provider) -> None:
     """Acknowledge what the framework's state machine has of the CDK: it asks until a resource is complete."""
     waiter = provider.node.find_child("waiter-state-machine")
-    asked = [
+    functions = [
         cast(lambda_.Function, provider.node.find_child(f"framework-{name}"))
         for name in ("isComplete", "onTimeout")
     ]
-    acknowledge_invocation(waiter, *asked)
+    acknowledge_invocation(waiter, *functions)
     Validations.of(waiter).acknowledge(
         Acknowledgment(
             id="AwsSolutions-SF1",

@@ -25,7 +25,7 @@ from triton_fleet.spec.deployment import Deployment
 NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = 90, 7, 365
 JOB_DAYS = 7
 """For what a build of engines could not delete; a job runs for less than two days."""
-KEPT = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+RETENTION = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 """Kept once deployed; a first deploy that failed leaves no bucket whose name the next one would meet."""
 
 
@@ -47,7 +47,7 @@ class ArtifactBucket(Construct):
             encryption=s3.BucketEncryption.S3_MANAGED,
             enforce_ssl=True,
             lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(LOG_DAYS))],
-            removal_policy=KEPT,
+            removal_policy=RETENTION,
         )
         self.bucket = s3.Bucket(
             self,
@@ -68,13 +68,13 @@ class ArtifactBucket(Construct):
                 ),
                 s3.LifecycleRule(prefix=JOBS, expiration=Duration.days(JOB_DAYS)),
             ],
-            removal_policy=KEPT,
+            removal_policy=RETENTION,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundationParts:
-    """What was declared: the constructs of one environment.
+    """The constructs of one environment.
 
     Attributes:
         bucket: The artifact bucket; the one that was given, where one was.
@@ -128,24 +128,26 @@ def declare_foundation(
         string_value=artifacts.bucket_arn,
         description="ARN of the artifact bucket",
     )
-    topics = AlarmTopics(scope, "AlarmTopics", place=place)
+    topics = AlarmTopics(scope, "AlarmTopics", deployment=place)
     return FoundationParts(
         bucket=artifacts,
         topics=topics,
-        guard=ScalingGuard(scope, "ScalingGuard", place=place),
-        logs=EndpointLogs(scope, "EndpointLogs", place=place),
-        check=EndpointCheck(scope, "EndpointCheck", place=place),
-        engine_build=EngineBuild(scope, "EngineBuild", place=place, topic=topics.arns[FAILURES])
+        guard=ScalingGuard(scope, "ScalingGuard", deployment=place),
+        logs=EndpointLogs(scope, "EndpointLogs", deployment=place),
+        check=EndpointCheck(scope, "EndpointCheck", deployment=place),
+        engine_build=EngineBuild(scope, "EngineBuild", deployment=place, topic=topics.arns[FAILURES])
         if engine_builds
         else None,
-        image_build=ImageBuild(scope, "ImageBuild", place=place, topic=topics.arns[FAILURES])
+        image_build=ImageBuild(scope, "ImageBuild", deployment=place, topic=topics.arns[FAILURES])
         if image_builds
         else None,
-        access=AccessRoles(scope, "Access", place=place) if place.access else None,
+        access=AccessRoles(scope, "Access", deployment=place) if place.access else None,
     )
 
 
-def _artifacts(scope: Construct, place: Deployment) -> s3.IBucket:
-    if place.given_bucket:
-        return s3.Bucket.from_bucket_name(scope, "Artifacts", place.bucket)
-    return ArtifactBucket(scope, "Artifacts", bucket_name=place.bucket, kms_key=place.kms_key).bucket
+def _artifacts(scope: Construct, deployment: Deployment) -> s3.IBucket:
+    if deployment.given_bucket:
+        return s3.Bucket.from_bucket_name(scope, "Artifacts", deployment.bucket)
+    return ArtifactBucket(
+        scope, "Artifacts", bucket_name=deployment.bucket, kms_key=deployment.kms_key
+    ).bucket

@@ -22,7 +22,7 @@ from triton_fleet.spec.environment import ENVIRONMENT_TAG
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What is allowed: actions on resources, under conditions."""
+    """An Allow: actions on resources, under conditions."""
 
     sid: str
     actions: Sequence[str]
@@ -36,37 +36,39 @@ class Statement:
         return {
             "Sid": self.sid,
             "Effect": "Allow",
-            "Action": _one_or_all(self.actions),
-            "Resource": _one_or_all(self.resources),
+            "Action": _value_or_list(self.actions),
+            "Resource": _value_or_list(self.resources),
             **conditions,
         }
 
 
-def use_key(place: Deployment, *actions: str) -> list[Statement]:
+def use_key(deployment: Deployment, *actions: str) -> list[Statement]:
     """The use of the artifact bucket's key, if there is one, by S3 alone: no one decrypts with it directly.
 
     Source: KMS developer guide, conditions-kms.html, kms:ViaService.
     """
-    return use_key_of(place, "UseKey", place.bucket_key, *actions)
+    return use_key_of(deployment, "UseKey", deployment.bucket_key, *actions)
 
 
-def use_key_of(place: Deployment, sid: str, key: str | None, *actions: str) -> list[Statement]:
+def use_key_of(deployment: Deployment, sid: str, key: str | None, *actions: str) -> list[Statement]:
     """The same of another key; nothing without one."""
     if not key:
         return []
     # For China no page documents which of both names S3 has; both are S3's own.
-    names = [f"s3.{place.region}.{dns}" for dns in dict.fromkeys((place.partition.dns, "amazonaws.com"))]
-    through_s3 = {"StringEquals": {"kms:ViaService": _one_or_all(names)}}
+    names = [
+        f"s3.{deployment.region}.{dns}" for dns in dict.fromkeys((deployment.partition.dns, "amazonaws.com"))
+    ]
+    through_s3 = {"StringEquals": {"kms:ViaService": _value_or_list(names)}}
     return [Statement(sid=sid, actions=actions, resources=[key], conditions=through_s3)]
 
 
-def spares_others(place: Deployment) -> dict[str, Any]:
+def spare_other_environments(deployment: Deployment) -> dict[str, Any]:
     """The condition that a resource has no tag of another environment.
 
     What has no tag passes, and what does not exist: for that AWS answers "could not find", on which the
     functions rely, and not that access is denied.
     """
-    return {"StringEqualsIfExists": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": place.environment}}
+    return {"StringEqualsIfExists": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": deployment.environment}}
 
 
 def policy_of(
@@ -115,7 +117,7 @@ def service_role(
     id: str,
     *,
     service: str,
-    place: Deployment,
+    deployment: Deployment,
     description: str,
     statements: Sequence[Statement],
 ) -> iam.CfnRole:
@@ -124,7 +126,7 @@ def service_role(
         "Action": "sts:AssumeRole",
         "Effect": "Allow",
         "Principal": {"Service": f"{service}.amazonaws.com"},
-        "Condition": {"StringEquals": {"aws:SourceAccount": place.account}},
+        "Condition": {"StringEquals": {"aws:SourceAccount": deployment.account}},
     }
     role = iam.CfnRole(scope, id, assume_role_policy_document=document([trust]), description=description)
     policy_of(scope, f"{id}Policy", role_name=role.ref, statements=statements)
@@ -136,5 +138,5 @@ def document(statements: list[dict[str, Any]]) -> dict[str, Any]:
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def _one_or_all(values: Sequence[str]) -> str | list[str]:
+def _value_or_list(values: Sequence[str]) -> str | list[str]:
     return values[0] if len(values) == 1 else list(values)

@@ -12,7 +12,7 @@ from aws_cdk import CfnResource
 from constructs import Construct
 
 from triton_endpoints.lambda_function import Step, see_stacks, service_token, waiting_provider
-from triton_endpoints.policy import Statement, spares_others, use_key
+from triton_endpoints.policy import Statement, spare_other_environments, use_key
 from triton_fleet.spec.deployment import Deployment
 
 NOUN = "scaling-guard"
@@ -28,7 +28,7 @@ CLEANUP_SECONDS = 300
 
 Source: SageMaker API reference, DeleteEndpoint.
 """
-SAVED = "scaling-guard/*"
+STORAGE_PATTERN = "scaling-guard/*"
 SEE_SCALING = [
     "application-autoscaling:DescribeScalableTargets",
     "application-autoscaling:DescribeScalingPolicies",
@@ -56,19 +56,19 @@ class ScalingGuard(Construct):
     Endpoint stacks know them by the name that follows from the environment.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
         super().__init__(scope, id)
         begin = "Starts the scaling guard for an update of an endpoint"
         look = "Suspends the scaling of a variant during an update, and restores it"
         self.role = waiting_provider(
             self,
             NOUN,
-            place=place,
+            deployment=deployment,
             module="scaling_guard.handler",
             begin=Step("Function", "handler", begin, SECONDS),
             look=Step("Look", "is_complete", look, SECONDS),
-            statements=_statements(place),
-            environment={"BUCKET": place.bucket, "SECONDS": str(SECONDS_TO_WAIT)},
+            statements=_statements(deployment),
+            environment={"BUCKET": deployment.bucket, "SECONDS": str(SECONDS_TO_WAIT)},
             seconds_between=SECONDS_BETWEEN,
             total_minutes=TOTAL_MINUTES,
         )
@@ -82,7 +82,7 @@ class GuardedUpdate(Construct):
         scope: Construct,
         id: str,
         *,
-        place: Deployment,
+        deployment: Deployment,
         endpoint: str,
         variant: str,
         instance: str,
@@ -94,7 +94,7 @@ class GuardedUpdate(Construct):
         Args:
             scope: The parent.
             id: The construct's own.
-            place: The environment's account, region and names.
+            deployment: The environment's account, region and names.
             endpoint: The endpoint's name.
             variant: Its variant's name.
             instance: The variant's instance type.
@@ -103,82 +103,82 @@ class GuardedUpdate(Construct):
             is_cleaned_up: Whether SageMaker cleans up after the endpoint with the endpoint's role.
         """
         super().__init__(scope, id)
-        guarded: dict[str, object] = {
-            "ServiceToken": service_token(place, NOUN),
+        properties: dict[str, object] = {
+            "ServiceToken": service_token(deployment, NOUN),
             "EndpointName": endpoint,
             "VariantName": variant,
             "InstanceType": instance,
             "EndpointConfigName": config_name,
         }
         looks = {"CleanupLooks": CLEANUP_SECONDS // SECONDS_BETWEEN} if is_cleaned_up else {}
-        self.before = self._step("before", guarded | looks)
-        self.after = self._step("after", guarded)
+        self.before = self._step("before", properties | looks)
+        self.after = self._step("after", properties)
 
     def name_policies(self, policies: Iterable[str]) -> None:
         """Name the stack's own scaling policies: those that CloudFormation replaces are deleted in time."""
         for step in (self.before, self.after):
             step.add_property_override("Policies", sorted(policies))
 
-    def _step(self, step: str, guarded: dict[str, object]) -> CfnResource:
-        properties = {**guarded, "Step": step}
+    def _step(self, step: str, update_properties: dict[str, object]) -> CfnResource:
+        properties = {**update_properties, "Step": step}
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
 
 
-def _statements(place: Deployment) -> list[Statement]:
+def _statements(deployment: Deployment) -> list[Statement]:
     return [
         Statement(sid="SeeScaling", actions=[*SEE_SCALING, *SEE_ACTIVITIES], resources=["*"]),
         Statement(
             sid="ChangeScaling",
             actions=CHANGE_SCALING,
-            resources=[place.arn("application-autoscaling", "scalable-target/*")],
+            resources=[deployment.arn("application-autoscaling", "scalable-target/*")],
             conditions={"StringEquals": OF_VARIANTS},
         ),
         # Whoever registers a target with tags needs both; sources name conditions on tags alone for them.
         Statement(
             sid="KeepTags",
             actions=KEEP_TAGS,
-            resources=[place.arn("application-autoscaling", "scalable-target/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("application-autoscaling", "scalable-target/*")],
+            conditions=spare_other_environments(deployment),
         ),
         # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
         # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.
         Statement(
             sid="ChangeAlarmsOfScaling",
             actions=CHANGE_ALARMS,
-            resources=[place.arn("cloudwatch", "alarm:TargetTracking-endpoint/*")],
+            resources=[deployment.arn("cloudwatch", "alarm:TargetTracking-endpoint/*")],
         ),
         # It tries the caller's permissions out on resources that do not exist, which have no tag. Source:
         # security_iam_permission_validation.html of the same guide.
         Statement(
             sid="ScaleEndpoints",
             actions=["sagemaker:UpdateEndpointWeightsAndCapacities"],
-            resources=[place.arn("sagemaker", "endpoint/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("sagemaker", "endpoint/*")],
+            conditions=spare_other_environments(deployment),
         ),
         Statement(
             sid="SeeEndpoints",
             actions=["sagemaker:DescribeEndpoint"],
-            resources=[place.arn("sagemaker", "endpoint/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("sagemaker", "endpoint/*")],
+            conditions=spare_other_environments(deployment),
         ),
         Statement(
             sid="SeeConfigurations",
             actions=["sagemaker:DescribeEndpointConfig"],
-            resources=[place.arn("sagemaker", "endpoint-config/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("sagemaker", "endpoint-config/*")],
+            conditions=spare_other_environments(deployment),
         ),
-        see_stacks(place),
+        see_stacks(deployment),
         Statement(
             sid="KeepScaling",
             actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-            resources=[f"{place.bucket_arn}/{SAVED}"],
+            resources=[f"{deployment.bucket_arn}/{STORAGE_PATTERN}"],
         ),
         Statement(
             sid="ListScaling",
             actions=["s3:ListBucket"],
-            resources=[place.bucket_arn],
-            conditions={"StringLike": {"s3:prefix": [SAVED]}},
+            resources=[deployment.bucket_arn],
+            conditions={"StringLike": {"s3:prefix": [STORAGE_PATTERN]}},
         ),
         # What is saved is in a bucket that may be encrypted with the environment's key.
-        *use_key(place, "kms:Decrypt", "kms:GenerateDataKey"),
+        *use_key(deployment, "kms:Decrypt", "kms:GenerateDataKey"),
     ]

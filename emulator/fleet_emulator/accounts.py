@@ -46,8 +46,8 @@ class Accounts:
     def signer(self, key_id: str, token: str) -> Signer | None:
         """Who signs with an access key; None if it is of no account, nor of a role that was assumed."""
         with self._lock:
-            known = list(self._keys.items())
-        for account, keys in known:
+            account_keys = list(self._keys.items())
+        for account, keys in account_keys:
             if hmac.compare_digest(key_id.encode(), keys.access_key_id.encode()):
                 return Signer(account=account, secret=keys.secret_access_key)
         for partitions in list(sts_backends.values()):

@@ -32,7 +32,7 @@ class Refusal:
 
     s3: tuple[str, str]
     query: tuple[str, str]
-    others: tuple[str, str]
+    json_protocol: tuple[str, str]
     status: str = "403 Forbidden"
 
 
@@ -42,11 +42,11 @@ _MISMATCH = (
     " Consult the service documentation for details."
 )
 _INVALID = f"The security token included in the request is invalid. ({_REMEDY})"
-_MISSING = "Missing Authentication Token"
+_UNAUTHENTICATED = "Missing Authentication Token"
 UNSIGNED_REQUEST = Refusal(
     s3=("AccessDenied", "Access Denied"),
     query=("MissingAuthenticationToken", "Request is missing Authentication Token"),
-    others=("MissingAuthenticationTokenException", _MISSING),
+    json_protocol=("MissingAuthenticationTokenException", _UNAUTHENTICATED),
 )
 UNKNOWN_KEY = Refusal(
     s3=(
@@ -54,12 +54,12 @@ UNKNOWN_KEY = Refusal(
         f"The AWS Access Key Id you provided does not exist in our records. ({_REMEDY})",
     ),
     query=("InvalidClientTokenId", _INVALID),
-    others=("UnrecognizedClientException", _INVALID),
+    json_protocol=("UnrecognizedClientException", _INVALID),
 )
 WRONG_SIGNATURE = Refusal(
     s3=("SignatureDoesNotMatch", f"{_DIFFERS} Check your key and signing method."),
     query=("SignatureDoesNotMatch", _MISMATCH),
-    others=("InvalidSignatureException", _MISMATCH),
+    json_protocol=("InvalidSignatureException", _MISMATCH),
 )
 WRONG_BODY = Refusal(
     s3=(
@@ -67,7 +67,7 @@ WRONG_BODY = Refusal(
         "The provided 'x-amz-content-sha256' header does not match what was computed.",
     ),
     query=WRONG_SIGNATURE.query,
-    others=WRONG_SIGNATURE.others,
+    json_protocol=WRONG_SIGNATURE.json_protocol,
     status="400 Bad Request",
 )
 WRONG_DIGEST = Refusal(
@@ -77,7 +77,7 @@ WRONG_DIGEST = Refusal(
         " value.",
     ),
     query=WRONG_SIGNATURE.query,
-    others=WRONG_SIGNATURE.others,
+    json_protocol=WRONG_SIGNATURE.json_protocol,
     status="400 Bad Request",
 )
 
@@ -87,20 +87,20 @@ def expired_signature(text: str) -> Refusal:
     return Refusal(
         s3=("AccessDenied", "Request has expired"),
         query=("SignatureDoesNotMatch", text),
-        others=("InvalidSignatureException", text),
+        json_protocol=("InvalidSignatureException", text),
     )
 
 
-def skewed_time(time: datetime, now: datetime) -> Refusal:
+def skewed_time(time: datetime, server_time: datetime) -> Refusal:
     """A header's signature that is too old or of the future."""
-    if time < now:
-        compared, between, sign = "expired", "now earlier", "-"
+    if time < server_time:
+        state, between, sign = "expired", "now earlier", "-"
     else:
-        compared, between, sign = "not yet current", "still later", "+"
-    edge = now - MAX_SKEW if time < now else now + MAX_SKEW
+        state, between, sign = "not yet current", "still later", "+"
+    edge = server_time - MAX_SKEW if time < server_time else server_time + MAX_SKEW
     text = (
-        f"Signature {compared}: {time:{TIME}} is {between} than {edge:{TIME}}"
-        f" ({now:{TIME}} {sign} {MAX_SKEW // timedelta(minutes=1)} min.)"
+        f"Signature {state}: {time:{TIME}} is {between} than {edge:{TIME}}"
+        f" ({server_time:{TIME}} {sign} {MAX_SKEW // timedelta(minutes=1)} min.)"
     )
     message = "The difference between the request time and the current time is too large."
     return replace(expired_signature(text), s3=("RequestTimeTooSkewed", message))
@@ -144,14 +144,16 @@ def call_action(self: BaseResponse) -> TYPE_RESPONSE:
 def answer(error: Exception, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """The last resort for what failed outside an API call (S3 has no such calls, it is plain HTTP)."""
     code, text = EmbeddedAwsError.code, reason_of(error)
-    refusal = Refusal(s3=(code, text), query=(code, text), others=(code, text), status="400 Bad Request")
+    refusal = Refusal(
+        s3=(code, text), query=(code, text), json_protocol=(code, text), status="400 Bad Request"
+    )
     return refuse(refusal, environ, start_response)
 
 
 def refuse(refusal: Refusal, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Answer in the protocol of the caller, where the request shows which it is."""
-    signed = environ.get("HTTP_AUTHORIZATION", "") + environ.get("QUERY_STRING", "").replace("%2F", "/")
-    if "/s3/" in signed:
+    credentials = environ.get("HTTP_AUTHORIZATION", "") + environ.get("QUERY_STRING", "").replace("%2F", "/")
+    if "/s3/" in credentials:
         content_type, (code, text) = "application/xml", refusal.s3
         body = f"<Error><Code>{code}</Code><Message>{escape(text)}</Message></Error>"
     elif environ.get("CONTENT_TYPE", "").startswith("application/x-www-form-urlencoded"):
@@ -159,7 +161,7 @@ def refuse(refusal: Refusal, environ: WSGIEnvironment, start_response: StartResp
         error = f"<Type>Sender</Type><Code>{code}</Code><Message>{escape(text)}</Message>"
         body = f"<ErrorResponse><Error>{error}</Error></ErrorResponse>"
     else:
-        content_type, (code, text) = "application/json", refusal.others
+        content_type, (code, text) = "application/json", refusal.json_protocol
         body = json.dumps({"__type": code, "message": text})
     start_response(refusal.status, [("Content-Type", content_type), ("x-amzn-ErrorType", code)])
     return [body.encode()]

@@ -98,9 +98,9 @@ def _entry(behaviour: Behaviour) -> str:
     words = f": “{behaviour.words}”" if behaviour.words else ""
     end = "" if behaviour.words.endswith(".") else "."
     file, _, test = behaviour.test.partition("::")
-    linked = f" [`{test}`](../{file})" if test else ""
+    link = f" [`{test}`](../{file})" if test else ""
     evidence = f"*{behaviour.evidence.capitalize()}:* {behaviour.source}."
-    return f"- {mark}{behaviour.behaviour}{words}{end} {evidence}{linked}".replace("\n", " ")
+    return f"- {mark}{behaviour.behaviour}{words}{end} {evidence}{link}".replace("\n", " ")
 
 
 def _data() -> dict[str, Any]:

@@ -72,8 +72,8 @@ class DeployedCode:
         except ImportError as error:
             error.msg = error.msg.replace(f"{package}.", "")
             raise
-        for each in _modules_of(package):
-            sys.modules[each].__dict__["print"] = captured_print
+        for module_name in _modules_of(package):
+            sys.modules[module_name].__dict__["print"] = captured_print
         return module
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What the embedded AWS asks of whatever hosts its endpoints: serve a deployed endpoint, or take it away."""
+"""The interface of the host of endpoints, which serves or removes what the embedded AWS deploys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a role of the embedded IAM may do: its policies, evaluated for one action.
+"""Permissions of the embedded IAM's roles: their policies, evaluated for one action.
 
 moto's own evaluation takes an Allow whose condition does not hold for a Deny, knows neither StringLike nor
 permissions boundaries, and looks for roles by the keys of who calls. Source of the rules: IAM user guide,
@@ -41,10 +41,10 @@ def is_allowed(role_arn: str, action: str, context: Context, *, resource: str = 
         context: The call's values by condition key in lower case; None for a key that the call does not have.
         resource: An ARN; `*` for an action that knows no resources.
     """
-    named = _ROLE.fullmatch(role_arn)
-    if named is None:
+    role_parts = _ROLE.fullmatch(role_arn)
+    if role_parts is None:
         return False
-    backend = iam_backends[named["account"]][named["partition"]]
+    backend = iam_backends[role_parts["account"]][role_parts["partition"]]
     role = next((role for role in backend.roles.values() if role.arn == role_arn), None)
     if role is None:
         return False
@@ -83,30 +83,32 @@ def statements(documents: Iterable[str]) -> Iterator[Statement]:
 
 
 def _names(statement: Statement, element: str, value: str, flags: int = 0) -> bool:
-    excluded = f"Not{element}"
-    if excluded in statement:
-        return not any(_like(value, each, flags) for each in values_of(statement[excluded]))
-    return any(_like(value, each, flags) for each in values_of(statement[element]))
+    exclusion = f"Not{element}"
+    if exclusion in statement:
+        return not any(_like(value, pattern, flags) for pattern in values_of(statement[exclusion]))
+    return any(_like(value, pattern, flags) for pattern in values_of(statement[element]))
 
 
 def _holds(statement: Statement, context: Context) -> bool:
     unknown = statement["Effect"] == "Allow"
     return all(
-        _meets(operator, key.lower(), [str(each) for each in values_of(wanted)], context, unknown=unknown)
+        _meets(operator, key.lower(), [str(value) for value in values_of(patterns)], context, unknown=unknown)
         for operator, keys in statement.get("Condition", {}).items()
-        for key, wanted in keys.items()
+        for key, patterns in keys.items()
     )
 
 
-def _meets(operator: str, key: str, wanted: list[str], context: Context, *, unknown: bool) -> bool:
+def _meets(operator: str, key: str, patterns: list[str], context: Context, *, unknown: bool) -> bool:
     parts = _OPERATOR.fullmatch(operator)
     if parts is None or key not in context:
         return unknown
-    value, negated = context[key], parts["negated"] is not None
+    value, is_negated = context[key], parts["negated"] is not None
     if value is None:
-        return negated or parts["if_exists"] is not None
-    meets = value in wanted if parts["kind"] == "Equals" else any(_like(value, each) for each in wanted)
-    return meets is not negated
+        return is_negated or parts["if_exists"] is not None
+    meets = (
+        value in patterns if parts["kind"] == "Equals" else any(_like(value, pattern) for pattern in patterns)
+    )
+    return meets is not is_negated
 
 
 def _like(value: str, pattern: str, flags: int = 0) -> bool:

@@ -35,9 +35,9 @@ class ProcessState:
     host: EndpointHost
     accounts: Accounts
     url: str = ""
-    stopping: threading.Event = field(default_factory=threading.Event)
+    stop_event: threading.Event = field(default_factory=threading.Event)
     functions: DeployedCode = field(default_factory=DeployedCode)
-    skipped: list[str] = field(default_factory=list)
+    skipped_resources: list[str] = field(default_factory=list)
     _runs: list[threading.Thread] = field(default_factory=list)
     _tasks: list[weakref.ref[Stoppable]] = field(default_factory=list)
 
@@ -47,8 +47,8 @@ class ProcessState:
 
     def skip(self, resource: str) -> None:
         """Record a resource that is not hosted, once."""
-        if resource not in self.skipped:
-            self.skipped.append(resource)
+        if resource not in self.skipped_resources:
+            self.skipped_resources.append(resource)
 
     def spawn(self, work: Callable[[], None], *, name: str) -> threading.Thread:
         """Run `work` in the background."""
@@ -65,7 +65,7 @@ class ProcessState:
 
     def wait_for_runs(self, *, seconds: float) -> None:
         """Have waiting given up and tasks stopped; return when all is over, or after `seconds` for each."""
-        self.stopping.set()
+        self.stop_event.set()
         for task in self._tasks:
             if (alive := task()) is not None:
                 alive.stop()
@@ -76,7 +76,7 @@ class ProcessState:
 _current: list[ProcessState] = []
 
 
-def enter(running: ProcessState) -> None:
+def enter(state: ProcessState) -> None:
     """Make it the embedded AWS of this process.
 
     Raises:
@@ -84,13 +84,13 @@ def enter(running: ProcessState) -> None:
     """
     if _current:
         raise RuntimeError("an embedded AWS is already running in this process")
-    _current.append(running)
+    _current.append(state)
 
 
 def leave() -> None:
     """End it; nothing happens when there is none."""
-    for running in _current:
-        running.functions.close()
+    for state in _current:
+        state.functions.close()
     _current.clear()
 
 

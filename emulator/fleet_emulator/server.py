@@ -112,8 +112,8 @@ class RequestHandler(MotoRequestHandler):
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Write one line for a request."""
-        signed = _SERVICE.search(self.headers.get("Authorization", ""))
-        service = signed.group(1) if signed else "unsigned"
+        match = _SERVICE.search(self.headers.get("Authorization", ""))
+        service = match.group(1) if match else "unsigned"
         log.info("%s %s %s", service, self.requestline, code)
 
 
@@ -142,7 +142,7 @@ class EmbeddedAws:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         """Answer with `headers` besides AWS's own."""
-        self._running = ProcessState(host=host, accounts=Accounts(keys, account))
+        self._state = ProcessState(host=host, accounts=Accounts(keys, account))
         self._account = account
         self._gateway = gateway
         self._port = port
@@ -159,13 +159,13 @@ class EmbeddedAws:
         return f"http://localhost:{self._port}"
 
     @property
-    def skipped(self) -> Sequence[str]:
+    def skipped_resources(self) -> Sequence[str]:
         """The resources that are not hosted, as `Type LogicalId (Stack)`, in the order of being skipped."""
-        return tuple(self._running.skipped)
+        return tuple(self._state.skipped_resources)
 
     def keys_of(self, account: str) -> Keys:
         """The keys that allow everything in an account."""
-        return self._running.accounts.keys_of(account)
+        return self._state.accounts.keys_of(account)
 
     def start(self) -> None:
         """Start with empty accounts and accept requests.
@@ -174,7 +174,7 @@ class EmbeddedAws:
             RuntimeError: another embedded AWS runs in this process.
             OSError: the port is taken.
         """
-        process_state.enter(self._running)
+        process_state.enter(self._state)
         try:
             install()
             BackendDict.reset()
@@ -182,7 +182,7 @@ class EmbeddedAws:
             self._server = make_server(
                 _LOOPBACK,
                 self._port,
-                Application(self._gateway, Signatures(self._running.accounts), self._headers),
+                Application(self._gateway, Signatures(self._state.accounts), self._headers),
                 threaded=True,
                 request_handler=RequestHandler,
             )
@@ -190,7 +190,7 @@ class EmbeddedAws:
             process_state.leave()
             raise
         self._port = self._server.server_port
-        self._running.url = self.url
+        self._state.url = self.url
         self._open_log()
         # The socket listens already: a request that comes before the thread runs waits in its queue.
         self._thread = threading.Thread(target=self._server.serve_forever, name="embedded-aws", daemon=True)
@@ -216,7 +216,7 @@ class EmbeddedAws:
         self._thread.join()
         self._server.server_close()
         self._server = self._thread = None
-        self._running.wait_for_runs(seconds=_SECONDS_FOR_RUNS)
+        self._state.wait_for_runs(seconds=_SECONDS_FOR_RUNS)
         process_state.leave()
         BackendDict.reset()
         self._close_log()

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
-_UNSIGNED = "UNSIGNED-PAYLOAD"
-_STREAMED = "STREAMING-"
+_UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
+_STREAMING_PREFIX = "STREAMING-"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MIN_JUMP = timedelta(seconds=1)
 
@@ -93,20 +93,20 @@ class Signatures:
         if signer is None:
             raise UnsignedError(UNKNOWN_KEY)
         body = read_body()
-        expected = _signature(environ, claim, signer.secret, body)
-        if not hmac.compare_digest(expected.encode(), claim.signature.encode()):
+        expected_signature = _signature(environ, claim, signer.secret, body)
+        if not hmac.compare_digest(expected_signature.encode(), claim.signature.encode()):
             raise UnsignedError(WRONG_SIGNATURE)
         self._check_time(claim)
         _check_body(claim, body)
         return Caller(account=signer.account, region=claim.scope[1])
 
     def _check_time(self, claim: _Claim) -> None:
-        signed = datetime.strptime(claim.time, TIME).replace(tzinfo=UTC)
+        signing_time = datetime.strptime(claim.time, TIME).replace(tzinfo=UTC)
         if claim.seconds is None:
-            now, *others = self._clock.times()
-            if all(abs(each - signed) > MAX_SKEW for each in (now, *others)):
-                raise UnsignedError(skewed_time(signed, now))
-        elif datetime.now(UTC) > signed + timedelta(seconds=claim.seconds):
+            current_time, *further_times = self._clock.times()
+            if all(abs(moment - signing_time) > MAX_SKEW for moment in (current_time, *further_times)):
+                raise UnsignedError(skewed_time(signing_time, current_time))
+        elif datetime.now(UTC) > signing_time + timedelta(seconds=claim.seconds):
             raise UnsignedError(expired_signature("Signature expired"))
 
 
@@ -121,20 +121,20 @@ class _Clock:
     def times(self) -> list[datetime]:
         """The wall clock's time, first, and the one that it would show without a recent jump."""
         seconds = time.monotonic()
-        now = datetime.now(UTC)
+        wall_time = datetime.now(UTC)
         with self._lock:
-            start = now - timedelta(seconds=seconds)
+            start = wall_time - timedelta(seconds=seconds)
             if abs(start - self._start) > _MIN_JUMP:
                 self._start_before, self._end_before = self._start, seconds + MAX_SKEW.total_seconds()
             self._start = start
             if seconds < self._end_before:
-                return [now, self._start_before + timedelta(seconds=seconds)]
-        return [now]
+                return [wall_time, self._start_before + timedelta(seconds=seconds)]
+        return [wall_time]
 
 
 def _check_body(claim: _Claim, body: bytes) -> None:
     """Compare a body with the digest that was signed in its place."""
-    if claim.payload in (None, _UNSIGNED) or claim.payload.startswith(_STREAMED):
+    if claim.payload in (None, _UNSIGNED_PAYLOAD) or claim.payload.startswith(_STREAMING_PREFIX):
         return
     if _DIGEST.fullmatch(claim.payload) is None:
         raise UnsignedError(WRONG_DIGEST)
@@ -178,7 +178,7 @@ def _query_claim(query: Mapping[str, str]) -> _Claim:
         signature=query["X-Amz-Signature"],
         time=query["X-Amz-Date"],
         token=query.get("X-Amz-Security-Token", ""),
-        payload=_UNSIGNED if scope[2] == "s3" else None,
+        payload=_UNSIGNED_PAYLOAD if scope[2] == "s3" else None,
         seconds=int(query["X-Amz-Expires"]),
     )
 
@@ -203,9 +203,9 @@ def _canonical(environ: WSGIEnvironment, claim: _Claim, body: bytes) -> Iterator
     yield environ["REQUEST_METHOD"]
     # S3 signs the path as it is sent; all other services sign it normalised, and encoded once more.
     yield path if claim.scope[2] == "s3" else quote(normalize_url_path(path), safe="/~", encoding="latin-1")
-    pairs = (each.partition("=") for each in query.split("&") if each)
-    signed = sorted((name, value) for name, _, value in pairs if name != "X-Amz-Signature")
-    yield "&".join(f"{name}={value}" for name, value in signed)
+    pairs = (part.partition("=") for part in query.split("&") if part)
+    signed_pairs = sorted((name, value) for name, _, value in pairs if name != "X-Amz-Signature")
+    yield "&".join(f"{name}={value}" for name, value in signed_pairs)
     for name in claim.headers:
         yield f"{name}:{' '.join(_header(environ, name).split())}"
     yield ""

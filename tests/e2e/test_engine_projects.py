@@ -70,7 +70,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         content, digest = build_script()
         store.put(script_key(digest), content)
         assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
-        assert aws.skipped == ()
+        assert aws.skipped_resources == ()
         yield Fleet(PLACE, store, Builds(aws), aws)
 
 

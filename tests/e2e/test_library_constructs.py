@@ -21,7 +21,7 @@ def test_a_host_stack_is_deployed_changed_and_destroyed(tmp_path: Path) -> None:
         cdk = CdkCli(aws.url, tmp_path, SECONDS)
         cdk("bootstrap", "aws://123456789012/us-east-1")
         cdk("deploy", "--all")
-        assert aws.skipped == ()
+        assert aws.skipped_resources == ()
         sagemaker = client(aws, "sagemaker")
         statuses = {
             name: sagemaker.describe_endpoint(EndpointName=name)["EndpointStatus"]

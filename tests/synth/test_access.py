@@ -12,7 +12,7 @@ from fleet_stacks.fleet_app import add_fleet
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import only
-from triton_endpoints.access.permissions import PUBLISHED
+from triton_endpoints.access.permissions import PUBLISHED_PREFIXES
 from triton_fleet.builds.engines.object_keys import ENGINES
 from triton_fleet.builds.images.object_keys import IMAGES
 from triton_fleet.catalog.drift import detected_types
@@ -185,7 +185,7 @@ class TestPermissions:
             "ListArtifacts": (LIST, BUCKET),
             "PublishArtifacts": (
                 ["s3:AbortMultipartUpload", "s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"],
-                [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED],
+                [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED_PREFIXES],
             ),
             "EndAttempts": (
                 "s3:DeleteObject",
@@ -215,7 +215,7 @@ class TestPermissions:
         }
 
     def test_what_is_published_is_in_these_prefixes_and_captured_calls_are_not(self) -> None:
-        assert PUBLISHED == (ARCHIVES, ENDPOINTS, ENGINES, IMAGES, RELEASES)
+        assert PUBLISHED_PREFIXES == (ARCHIVES, ENDPOINTS, ENGINES, IMAGES, RELEASES)
 
     def test_the_role_that_looks_for_drift_reads_no_archive_no_call_and_no_log(self, made: Template) -> None:
         read = {type: list(actions) for type, actions in detected_types().items()}
@@ -268,7 +268,7 @@ class TestPermissions:
         assert granted(made, "promotion") == {
             **ENDPOINT_STATEMENTS,
             "ListArtifacts": ("s3:ListBucket", BUCKET),
-            "ReadArtifacts": ("s3:GetObject", [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED]),
+            "ReadArtifacts": ("s3:GetObject", [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED_PREFIXES]),
             "ReadImages": (
                 ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
                 f"arn:aws:ecr:{HERE}:repository/triton-fleet-dev",

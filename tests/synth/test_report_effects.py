@@ -36,10 +36,10 @@ class Update:
         for logical in in_dependency_order(resources):
             declared = self._declaration(logical, resources[logical], self.names)
             earlier = old.get(logical)
-            if earlier is None or (declared.changed(earlier) and recreates(earlier, declared)):
+            if earlier is None or (declared.changed_properties(earlier) and recreates(earlier, declared)):
                 self.names[logical] = f"{logical}-2"
                 self.recreated.add(declared.type)
-            elif declared.changed(earlier):
+            elif declared.changed_properties(earlier):
                 self.updated.add(declared.type)
         gone = before["Resources"].keys() - resources.keys()
         self.recreated |= {before["Resources"][logical]["Type"] for logical in gone}

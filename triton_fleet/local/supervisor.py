@@ -104,7 +104,7 @@ def start_local_fleet(state: LocalState, environment: Environment, keys: Keys, e
     publisher = Publisher(recorder, sources=host.sources, gauges=host.gauges, cloudwatch=cloudwatch)
     control = Control(
         Gateway(host.calling),
-        status=lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)},
+        status=lambda: {"endpoints": host.report(), "skipped": list(aws.skipped_resources)},
         publish=publisher.publish_now,
     )
     aws = EmbeddedAws(

@@ -24,7 +24,7 @@ from triton_fleet.spec.deployment import BuildKind, Deployment
 
 BUILDSPECS = source_path("engine_build")
 RETENTION_DAYS = 30
-MINUTES_QUEUED = 480
+MAX_QUEUE_MINUTES = 480
 """CodeBuild's own, and the most that it takes."""
 
 
@@ -67,10 +67,10 @@ BUILDS_IMAGES = ProjectKind(
 )
 
 
-def build_log(scope: Construct, place: Deployment, name: str) -> logs.CfnLogGroup:
+def build_log(scope: Construct, deployment: Deployment, name: str) -> logs.CfnLogGroup:
     """The log group of an environment's builds, which goes with its stack."""
     log = logs.CfnLogGroup(
-        scope, "Log", log_group_name=name, retention_in_days=RETENTION_DAYS, kms_key_id=place.kms_key
+        scope, "Log", log_group_name=name, retention_in_days=RETENTION_DAYS, kms_key_id=deployment.kms_key
     )
     log.apply_removal_policy(RemovalPolicy.DESTROY)
     return log
@@ -84,7 +84,7 @@ class BuildProject(Construct):
         scope: Construct,
         id: str,
         *,
-        place: Deployment,
+        deployment: Deployment,
         kind: ProjectKind,
         role: iam.CfnRole,
         log: logs.CfnLogGroup,
@@ -94,8 +94,8 @@ class BuildProject(Construct):
         project = codebuild.CfnProject(
             self,
             "Resource",
-            name=place.build_project(kind.project),
-            description=kind.about.format(environment=place.environment),
+            name=deployment.build_project(kind.project),
+            description=kind.about.format(environment=deployment.environment),
             source=codebuild.CfnProject.SourceProperty(type="NO_SOURCE", build_spec=buildspec),
             artifacts=codebuild.CfnProject.ArtifactsProperty(type="NO_ARTIFACTS"),
             environment=codebuild.CfnProject.EnvironmentProperty(
@@ -107,14 +107,14 @@ class BuildProject(Construct):
             ),
             service_role=role.attr_arn,
             # CodeBuild's own default, but explicit.
-            encryption_key=place.kms_key or place.arn("kms", "alias/aws/s3"),
+            encryption_key=deployment.kms_key or deployment.arn("kms", "alias/aws/s3"),
             logs_config=codebuild.CfnProject.LogsConfigProperty(
                 cloud_watch_logs=codebuild.CfnProject.CloudWatchLogsConfigProperty(
                     status="ENABLED", group_name=log.ref
                 )
             ),
-            timeout_in_minutes=ceil(place.build_seconds / 60) + kind.slack_minutes,
-            queued_timeout_in_minutes=MINUTES_QUEUED,
+            timeout_in_minutes=ceil(deployment.build_seconds / 60) + kind.slack_minutes,
+            queued_timeout_in_minutes=MAX_QUEUE_MINUTES,
             # No concurrent build limit: CodeBuild refuses one above the account's, which is 1 in a new
             # account, and fails builds beyond it, where it queues them without one. Source: CodeBuild user
             # guide, builds-working.html.
@@ -125,7 +125,7 @@ class BuildProject(Construct):
 
 
 SEVERITY: AlarmSeverity = "warning"
-FAILED = ("FAILED", "FAULT", "TIMED_OUT")
+FAILURE_STATUSES = ("FAILED", "FAULT", "TIMED_OUT")
 """STOPPED is not among them: the person who stops a build knows."""
 TEXT = (
     '"The build of WHAT ended as <status> (<endpoint>, <request>). Running endpoints are not affected;'
@@ -156,8 +156,8 @@ class BuildFailures(Construct):
         scope: Construct,
         id: str,
         *,
-        place: Deployment,
-        what: str,
+        deployment: Deployment,
+        noun: str,
         projects: Sequence[BuildKind],
         topic: str,
     ) -> None:
@@ -166,8 +166,8 @@ class BuildFailures(Construct):
         Args:
             scope: The parent.
             id: The construct's own.
-            place: The environment.
-            what: What is built, in the singular: `engine` or `image`.
+            deployment: The environment.
+            noun: What is built, in the singular: `engine` or `image`.
             projects: The projects that build it.
             topic: The ARN of who is notified.
         """
@@ -175,14 +175,14 @@ class BuildFailures(Construct):
         events.CfnRule(
             self,
             "Resource",
-            name=place.build_failures(what),
-            description=f"Failed {what} builds of {place.environment}",
+            name=deployment.build_failures(noun),
+            description=f"Failed {noun} builds of {deployment.environment}",
             event_pattern={
                 "source": ["aws.codebuild"],
                 "detail-type": ["CodeBuild Build State Change"],
                 "detail": {
-                    "build-status": list(FAILED),
-                    "project-name": [place.build_project(project) for project in projects],
+                    "build-status": list(FAILURE_STATUSES),
+                    "project-name": [deployment.build_project(project) for project in projects],
                 },
             },
             targets=[
@@ -190,7 +190,7 @@ class BuildFailures(Construct):
                     id=SEVERITY,
                     arn=topic,
                     input_transformer=events.CfnRule.InputTransformerProperty(
-                        input_paths_map=PATHS, input_template=TEXT.replace("WHAT", NOUNS[what])
+                        input_paths_map=PATHS, input_template=TEXT.replace("WHAT", NOUNS[noun])
                     ),
                 )
             ],
@@ -201,40 +201,40 @@ BUCKET_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 """For objects of the artifact bucket that are read and written."""
 
 
-def source_statements(place: Deployment) -> list[Statement]:
+def source_statements(deployment: Deployment) -> list[Statement]:
     """For a build by CodeBuild, which asks where the bucket of its source is, and whose."""
     return [
         Statement(
             sid="FetchSource",
             actions=["s3:GetObject", "s3:GetObjectVersion"],
-            resources=[f"{place.bucket_arn}/{ENGINES}scripts/*"],
+            resources=[f"{deployment.bucket_arn}/{ENGINES}scripts/*"],
         ),
         Statement(
             sid="SeeSource",
             actions=["s3:GetBucketAcl", "s3:GetBucketLocation"],
-            resources=[place.bucket_arn],
+            resources=[deployment.bucket_arn],
         ),
     ]
 
 
-def pull_statements(place: Deployment, *, own: bool) -> list[Statement]:
+def pull_statements(deployment: Deployment, *, own: bool) -> list[Statement]:
     """Pull releases, from each account that has them for the region; `own`: the environment's images, too."""
     repositories = [
-        place.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
-        for account in registry_accounts(place.region)
+        deployment.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
+        for account in registry_accounts(deployment.region)
     ]
     if own:
-        repositories.append(place.arn("ecr", f"repository/{place.image_repository}"))
+        repositories.append(deployment.arn("ecr", f"repository/{deployment.image_repository}"))
     return [
         Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
         Statement(sid="PullImage", actions=PULL, resources=repositories),
     ]
 
 
-def write_log(place: Deployment, group: str) -> Statement:
+def write_log(deployment: Deployment, group: str) -> Statement:
     """The log of a build, in a group that exists."""
     return Statement(
         sid="WriteLog",
         actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-        resources=[place.arn("logs", f"log-group:{group}:*")],
+        resources=[deployment.arn("logs", f"log-group:{group}:*")],
     )

@@ -47,9 +47,9 @@ class FoundationTopics:
 
     may_need_endpoint = False
 
-    def __init__(self, place: Deployment, owner: str | None) -> None:
+    def __init__(self, deployment: Deployment, owner: str | None) -> None:
         """Args: the environment; the owner whose topics they are, None for those of everybody."""
-        self._place, self._owner = place, owner
+        self._deployment, self._owner = deployment, owner
         self._parameters: dict[AlarmSeverity, CfnParameter] = {}
 
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
@@ -59,7 +59,7 @@ class FoundationTopics:
         return [self._parameters[severity].value_as_string]
 
     def _parameter(self, severity: AlarmSeverity, scope: Construct) -> CfnParameter:
-        name = self._place.alarm_topic(severity, self._owner)
+        name = self._deployment.alarm_topic(severity, self._owner)
         parameter = CfnParameter(
             scope,
             f"{severity.capitalize()}Topic",
@@ -88,11 +88,11 @@ class EndpointAlarms(Construct):
             cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
             for name, value in (("EndpointName", endpoint.name), ("VariantName", VARIANT))
         ]
-        self.declared = tuple(self._declare(alarm) for alarm in endpoint.alarms)
+        self.alarms = tuple(self._declare(alarm) for alarm in endpoint.alarms)
 
     def _declare(self, alarm: Alarm) -> cloudwatch.CfnAlarm:
         name = "".join(part.capitalize() for part in (*alarm.key.split("_"), alarm.severity))
-        declared = cloudwatch.CfnAlarm(
+        cfn_alarm = cloudwatch.CfnAlarm(
             self,
             name,
             alarm_description=alarm.text,
@@ -103,9 +103,9 @@ class EndpointAlarms(Construct):
             treat_missing_data=alarm.missing,
             **self._metric_properties(alarm),
         )
-        arns = list(self._targets.arns(alarm.severity, declared))
-        declared.alarm_actions, declared.ok_actions = arns, arns
-        return declared
+        arns = list(self._targets.arns(alarm.severity, cfn_alarm))
+        cfn_alarm.alarm_actions, cfn_alarm.ok_actions = arns, arns
+        return cfn_alarm
 
     def _metric_properties(self, alarm: Alarm) -> dict[str, Any]:
         """A metric, one behind its gate, or a query."""

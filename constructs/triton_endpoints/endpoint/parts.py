@@ -21,7 +21,7 @@ from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointParts:
-    """What was declared: the constructs of one endpoint.
+    """The constructs of one endpoint.
 
     Attributes:
         role: What the container acts in.
@@ -63,12 +63,12 @@ def declare_endpoint(
     served = SageMakerEndpoint(scope, "Endpoint", endpoint=endpoint, model=model)
     # Before the first line is logged: a group that a container makes is kept for ever.
     logs = OwnedLogs(scope, "Logs", endpoint=endpoint)
-    served.endpoint.add_resource_dependency(logs.owned)
+    served.endpoint.add_resource_dependency(logs.resource)
     # Scaled or not: the variant may have been scaled until now, or by hand.
     update = GuardedUpdate(
         scope,
         "Update",
-        place=endpoint.place,
+        deployment=endpoint.place,
         endpoint=endpoint.name,
         variant=VARIANT,
         instance=endpoint.instance.type,
@@ -88,7 +88,7 @@ def declare_endpoint(
     alarms = EndpointAlarms(scope, "Alarms", endpoint=endpoint, targets=targets)
     queries = EndpointQueries(scope, "Queries", endpoint=endpoint).queries
     for query in queries:
-        query.add_resource_dependency(logs.owned)
+        query.add_resource_dependency(logs.resource)
     dashboard = (
         EndpointDashboard(scope, "Dashboard", endpoint=endpoint) if endpoint.place.dashboards else None
     )
@@ -96,7 +96,7 @@ def declare_endpoint(
     # If another resource failed while the endpoint is in progress, CloudFormation would have to delete or
     # update it then, which SageMaker refuses.
     before = (
-        *(() if targets.may_need_endpoint else alarms.declared),
+        *(() if targets.may_need_endpoint else alarms.alarms),
         *queries,
         *([dashboard.dashboard] if dashboard else []),
         *([invoker.policy] if invoker else []),

@@ -54,7 +54,7 @@ class EndpointRole(Construct):
             assume_role_policy_document=document([trust]),
             description=f"Execution role of the Triton endpoint {endpoint.name}",
         )
-        granted = {
+        grants = {
             "Policy": self._statements(),
             "Network": self._network_statements(),
             "Capture": self._capture_statements(),
@@ -65,12 +65,12 @@ class EndpointRole(Construct):
         # to 10,240 characters. Source: IAM user guide, reference_iam-quotas.html.
         self.policies = tuple(
             lasting_policy(self, id, role_name=self.role.ref, statements=statements, further=further)
-            for id, statements in granted.items()
+            for id, statements in grants.items()
             if statements
         )
 
     def _statements(self) -> list[Statement]:
-        place, (bucket, keys) = self._endpoint.place, self._endpoint.readable_data
+        deployment, (bucket, keys) = self._endpoint.place, self._endpoint.readable_data
         return [
             Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{keys}"]),
             Statement(
@@ -84,7 +84,7 @@ class EndpointRole(Construct):
                 sid="PullImage",
                 actions=PULL,
                 resources=[
-                    place.arn("ecr", f"repository/{repository.name}", account=repository.account)
+                    deployment.arn("ecr", f"repository/{repository.name}", account=repository.account)
                     for repository in self._endpoint.repositories
                 ],
             ),
@@ -93,7 +93,7 @@ class EndpointRole(Construct):
             Statement(
                 sid="SeeRollbackAlarms",
                 actions=["cloudwatch:DescribeAlarms"],
-                resources=[place.arn("cloudwatch", f"alarm:{self._endpoint.rollback_alarm_prefix}*")],
+                resources=[deployment.arn("cloudwatch", f"alarm:{self._endpoint.rollback_alarm_prefix}*")],
             ),
         ]
 
@@ -123,7 +123,7 @@ class EndpointRole(Construct):
             return []
         # SageMaker tries these out before it takes the VPC; its guide warns of conditions, so there are none.
         # Source of the resources: the service authorization reference of EC2.
-        joined = [
+        network_arns = [
             *(self._network_arn("subnet", subnet) for subnet in network.subnets),
             *(
                 self._network_arn("security-group", security_group)
@@ -133,7 +133,9 @@ class EndpointRole(Construct):
         return [
             Statement(sid="SeeNetwork", actions=SEE_NETWORK, resources=["*"]),
             Statement(
-                sid="AttachToVpc", actions=["ec2:CreateNetworkInterface"], resources=[interfaces, *joined]
+                sid="AttachToVpc",
+                actions=["ec2:CreateNetworkInterface"],
+                resources=[interfaces, *network_arns],
             ),
             Statement(sid="UseInterfaces", actions=USE_INTERFACES, resources=[interfaces]),
         ]
@@ -151,17 +153,21 @@ class EndpointRole(Construct):
         return [Statement(sid="KeepCapturedCalls", actions=["s3:PutObject"], resources=[resource])]
 
     def _key_statements(self) -> list[Statement]:
-        volume, given, place = self._endpoint.volume_key, self._endpoint.given_data, self._endpoint.place
+        volume, model_data, deployment = (
+            self._endpoint.volume_key,
+            self._endpoint.given_data,
+            self._endpoint.place,
+        )
         writes = ["kms:GenerateDataKey"] if self._endpoint.spec.capture else []
-        statements = use_key(place, "kms:Decrypt", *writes)
-        if given:
-            statements += use_key_of(place, "UseDataKey", given.kms_key, "kms:Decrypt")
+        statements = use_key(deployment, "kms:Decrypt", *writes)
+        if model_data:
+            statements += use_key_of(deployment, "UseDataKey", model_data.kms_key, "kms:Decrypt")
         if volume:
-            granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+            for_aws = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
             statements += [
                 Statement(sid="SeeVolumeKey", actions=["kms:DescribeKey"], resources=[volume]),
                 Statement(
-                    sid="GrantVolumeKey", actions=["kms:CreateGrant"], resources=[volume], conditions=granted
+                    sid="GrantVolumeKey", actions=["kms:CreateGrant"], resources=[volume], conditions=for_aws
                 ),
             ]
         return statements

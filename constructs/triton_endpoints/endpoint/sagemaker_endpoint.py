@@ -72,10 +72,10 @@ class EndpointRollout(Construct):
 def _deployment_config(
     rollout: ResolvedRollout, alarms: list[str]
 ) -> sagemaker.CfnEndpoint.DeploymentConfigProperty:
-    rolling = rollout.strategy is Strategy.ROLLING
+    is_rolling = rollout.strategy is Strategy.ROLLING
     return sagemaker.CfnEndpoint.DeploymentConfigProperty(
-        rolling_update_policy=_rolling_policy(rollout) if rolling else None,
-        blue_green_update_policy=None if rolling else _blue_green(rollout),
+        rolling_update_policy=_rolling_policy(rollout) if is_rolling else None,
+        blue_green_update_policy=None if is_rolling else _blue_green(rollout),
         auto_rollback_configuration=sagemaker.CfnEndpoint.AutoRollbackConfigProperty(
             alarms=[sagemaker.CfnEndpoint.AlarmProperty(alarm_name=name) for name in alarms]
         )
@@ -112,7 +112,7 @@ def _share(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.CapacitySizeProper
     return sagemaker.CfnEndpoint.CapacitySizeProperty(type="CAPACITY_PERCENT", value=rollout.step)
 
 
-_NOT_DIGESTED = ("EndpointConfigName", "Tags")
+_UNDIGESTED_KEYS = ("EndpointConfigName", "Tags")
 """Left out of the digest: the configuration's name, which would be circular, and tags, which are not part of
 UpdateEndpoint."""
 
@@ -178,7 +178,7 @@ class SageMakerEndpoint(Construct):
             "deployment": self.endpoint.deployment_config,
             "retain": self.endpoint.retain_all_variant_properties,
             "retain_not": self.endpoint.exclude_retained_variant_properties,
-            "raw": {path: value for path, value in raw.items() if path.split(".")[0] not in _NOT_DIGESTED},
+            "raw": {path: value for path, value in raw.items() if path.split(".")[0] not in _UNDIGESTED_KEYS},
             # The deployment refers to its alarms; a new form of their names is a new DeploymentConfig.
             "alarms": [
                 child.alarm_name
@@ -207,19 +207,19 @@ class SageMakerEndpoint(Construct):
 
     @staticmethod
     def _capture(endpoint: ResolvedEndpoint) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty | None:
-        capture, place = endpoint.spec.capture, endpoint.place
+        capture, deployment = endpoint.spec.capture, endpoint.place
         if capture is None:
             return None
         modes = {"Input": capture.requests, "Output": capture.responses}
         return sagemaker.CfnEndpointConfig.DataCaptureConfigProperty(
             enable_capture=True,
             initial_sampling_percentage=int(capture.sample),
-            destination_s3_uri=f"s3://{place.bucket}/{endpoint.capture_prefix.rstrip('/')}",
-            kms_key_id=place.bucket_key,
+            destination_s3_uri=f"s3://{deployment.bucket}/{endpoint.capture_prefix.rstrip('/')}",
+            kms_key_id=deployment.bucket_key,
             capture_options=[
                 sagemaker.CfnEndpointConfig.CaptureOptionProperty(capture_mode=mode)
-                for mode, kept in modes.items()
-                if kept
+                for mode, is_captured in modes.items()
+                if is_captured
             ],
             # Any other content type is captured in Base64, as the binary payloads have to be.
             capture_content_type_header=sagemaker.CfnEndpointConfig.CaptureContentTypeHeaderProperty(

@@ -58,16 +58,16 @@ class EndpointScaling(Construct):
             max_capacity=scaling.max,
             scheduled_actions=[_scheduled_action(schedule) for schedule in scaling.schedules] or None,
         )
-        policies = [self._track(tracked) for tracked in scaling.targets]
+        policies = [self._track(target) for target in scaling.targets]
         self.policy_names = tuple(policy.policy_name for policy in policies)
         self.resources: tuple[CfnResource, ...] = (self.target, *policies)
         if after is not None:
             for resource in self.resources:
                 resource.add_resource_dependency(after)
 
-    def _track(self, tracked: TrackedTarget) -> autoscaling.CfnScalingPolicy:
-        measure = "".join(part.capitalize() for part in tracked.measure.split("_"))
-        configuration = self._configuration(tracked)
+    def _track(self, target: TrackedTarget) -> autoscaling.CfnScalingPolicy:
+        measure = "".join(part.capitalize() for part in target.measure.split("_"))
+        configuration = self._configuration(target)
         return autoscaling.CfnScalingPolicy(
             self,
             measure,
@@ -83,19 +83,19 @@ class EndpointScaling(Construct):
         return f"{measure}-{self._instance}-{content_digest(Stack.of(self), configuration)}"
 
     def _configuration(
-        self, tracked: TrackedTarget
+        self, target: TrackedTarget
     ) -> autoscaling.CfnScalingPolicy.TargetTrackingScalingPolicyConfigurationProperty:
-        predefined = endpoint_metric(tracked.measure).predefined
+        metric_type = endpoint_metric(target.measure).predefined
         return autoscaling.CfnScalingPolicy.TargetTrackingScalingPolicyConfigurationProperty(
-            target_value=tracked.value,
+            target_value=target.value,
             scale_in_cooldown=self._scaling.scale_in,
             scale_out_cooldown=self._scaling.scale_out,
             predefined_metric_specification=autoscaling.CfnScalingPolicy.PredefinedMetricSpecificationProperty(
-                predefined_metric_type=predefined
+                predefined_metric_type=metric_type
             )
-            if predefined
+            if metric_type
             else None,
-            customized_metric_specification=None if predefined else self._metric(tracked.measure),
+            customized_metric_specification=None if metric_type else self._metric(target.measure),
         )
 
     def _metric(self, measure: str) -> autoscaling.CfnScalingPolicy.CustomizedMetricSpecificationProperty:

@@ -48,15 +48,15 @@ class ImageRepository(Construct):
     was deployed.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
         super().__init__(scope, id)
         encryption = ecr.CfnRepository.EncryptionConfigurationProperty(
-            encryption_type="KMS" if place.kms_key else "AES256", kms_key=place.kms_key
+            encryption_type="KMS" if deployment.kms_key else "AES256", kms_key=deployment.kms_key
         )
         self.repository = ecr.CfnRepository(
             self,
             "Resource",
-            repository_name=place.image_repository,
+            repository_name=deployment.image_repository,
             image_tag_mutability="IMMUTABLE",
             image_scanning_configuration=ecr.CfnRepository.ImageScanningConfigurationProperty(
                 scan_on_push=True
@@ -91,25 +91,25 @@ class ImageBuild(Construct):
     `topic` is the ARN of the one that is notified of failed builds.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment, topic: str) -> None:
         super().__init__(scope, id)
-        ImageRepository(self, "Repository", place=place)
-        log = build_log(self, place, place.image_log_group)
+        ImageRepository(self, "Repository", deployment=deployment)
+        log = build_log(self, deployment, deployment.image_log_group)
         role = service_role(
             self,
             "Role",
             service="codebuild",
-            place=place,
-            description=f"Role of CodeBuild that builds the images of {place.environment}",
-            statements=image_statements(place),
+            deployment=deployment,
+            description=f"Role of CodeBuild that builds the images of {deployment.environment}",
+            statements=image_statements(deployment),
         )
-        BuildProject(self, "Project", place=place, kind=BUILDS_IMAGES, role=role, log=log)
-        BuildFailures(self, "Failures", place=place, what="image", projects=("image",), topic=topic)
+        BuildProject(self, "Project", deployment=deployment, kind=BUILDS_IMAGES, role=role, log=log)
+        BuildFailures(self, "Failures", deployment=deployment, noun="image", projects=("image",), topic=topic)
 
 
-def image_statements(place: Deployment) -> list[Statement]:
+def image_statements(deployment: Deployment) -> list[Statement]:
     """A build of an image: it reads contexts and requests, and writes its record once; it deletes nothing."""
-    bucket = place.bucket_arn
+    bucket = deployment.bucket_arn
     return [
         Statement(
             sid="ReadContexts",
@@ -129,22 +129,24 @@ def image_statements(place: Deployment) -> list[Statement]:
         ),
         # Without conditions: S3 reports a missing object as missing only to a caller that may list.
         Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[bucket]),
-        *source_statements(place),
-        *pull_statements(place, own=False),
-        *_allowed_pull_statements(place),
+        *source_statements(deployment),
+        *pull_statements(deployment, own=False),
+        *_allowed_pull_statements(deployment),
         Statement(
             sid="PushImage",
             actions=_PUSH,
-            resources=[place.arn("ecr", f"repository/{place.image_repository}")],
+            resources=[deployment.arn("ecr", f"repository/{deployment.image_repository}")],
         ),
-        write_log(place, place.image_log_group),
-        *use_key(place, *BUCKET_KEY),
+        write_log(deployment, deployment.image_log_group),
+        *use_key(deployment, *BUCKET_KEY),
     ]
 
 
-def _allowed_pull_statements(place: Deployment) -> list[Statement]:
+def _allowed_pull_statements(deployment: Deployment) -> list[Statement]:
     """Pull what the Dockerfiles may name of other accounts, whose repositories have to allow it as well."""
-    repositories = [place.arn("ecr", "repository/*", account=account) for account in place.allowed_accounts]
+    repositories = [
+        deployment.arn("ecr", "repository/*", account=account) for account in deployment.allowed_accounts
+    ]
     if not repositories:
         return []
     return [Statement(sid="PullAllowed", actions=PULL, resources=repositories)]

@@ -13,7 +13,7 @@ from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
 
 Actions: TypeAlias = Sequence[cloudwatch.IAlarmAction]
 AlarmActions: TypeAlias = Actions | Mapping[Literal["warning", "critical"], Actions]
-"""What every alarm does, or what alarms of each severity do."""
+"""The actions of all alarms, or of the alarms of each severity."""
 
 
 class SupportTopics:
@@ -41,7 +41,7 @@ class OwnActions:
         )
 
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
-        """What the actions of the severity name."""
+        """The ARNs of the actions of the severity."""
         actions = self._actions.get(severity, ())
         if not actions:
             return []

@@ -45,13 +45,14 @@ class TritonAlarms(Construct):
         self.alarms: tuple[cloudwatch.IAlarm, ...] = ()
         """One for each threshold and severity."""
         declaration = declaration_of(endpoint, alarms=alarms, scaling=scaling)
-        found = resolve(self, declaration, needs_support=alarm_actions is None)
-        if found is None:
+        resolution = resolve(self, declaration, needs_support=alarm_actions is None)
+        if resolution is None:
             return
-        targets = alarm_targets(self, found, alarm_actions)
-        declared = EndpointAlarms(self, "Resource", endpoint=found.endpoint, targets=targets).declared
+        targets = alarm_targets(self, resolution, alarm_actions)
+        cfn_alarms = EndpointAlarms(self, "Resource", endpoint=resolution.endpoint, targets=targets).alarms
         self.alarms = tuple(
-            cloudwatch.Alarm.from_alarm_arn(self, f"{each.node.id}Alarm", each.attr_arn) for each in declared
+            cloudwatch.Alarm.from_alarm_arn(self, f"{alarm.node.id}Alarm", alarm.attr_arn)
+            for alarm in cfn_alarms
         )
 
 
@@ -72,12 +73,16 @@ class TritonScaling(Construct):
             scaling: The range and the targets.
         """
         super().__init__(scope, id)
-        found = resolve(self, declaration_of(endpoint, scaling=scaling), needs_support=False)
-        if found is not None and found.endpoint.scaling is not None and self._claims(endpoint.endpoint_name):
+        resolution = resolve(self, declaration_of(endpoint, scaling=scaling), needs_support=False)
+        if (
+            resolution is not None
+            and resolution.endpoint.scaling is not None
+            and self._claims(endpoint.endpoint_name)
+        ):
             EndpointScaling(
                 self,
                 "Resource",
-                scaling=found.endpoint.scaling,
+                scaling=resolution.endpoint.scaling,
                 endpoint_name=endpoint.endpoint_name,
                 variant=VARIANT,
             )
@@ -114,6 +119,6 @@ class TritonDashboard(Construct):
         """
         super().__init__(scope, id)
         declaration = declaration_of(endpoint, alarms=alarms, scaling=scaling)
-        found = resolve(self, declaration, needs_support=False)
-        if found is not None:
-            EndpointDashboard(self, "Resource", endpoint=found.endpoint)
+        resolution = resolve(self, declaration, needs_support=False)
+        if resolution is not None:
+            EndpointDashboard(self, "Resource", endpoint=resolution.endpoint)

@@ -40,7 +40,7 @@ from triton_fleet.spec.source import Source
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """What an endpoint is declared from."""
+    """The props from which an endpoint is declared."""
 
     spec: PropsSpec | FileSpec
     environment: EnvironmentProp | None = None
@@ -55,22 +55,22 @@ class Resolution:
     """An endpoint with everything decided; `shared` is None where nobody declares its support."""
 
     endpoint: ResolvedEndpoint
-    shared: SharedParts | None
+    shared_parts: SharedParts | None
 
 
 def declare(
     construct: Construct, declaration: Declaration, placement: VpcPlacement | None
 ) -> EndpointParts | None:
     """Declare an endpoint's parts below a construct; None where something is wrong, which fails the synth."""
-    found = resolve(construct, declaration, placement, is_whole=True)
-    if found is None or found.shared is None or found.shared.place is None:
+    resolution = resolve(construct, declaration, placement, is_whole=True)
+    if resolution is None or resolution.shared_parts is None or resolution.shared_parts.deployment is None:
         return None  # the support itself reports why
-    endpoint, shared = found.endpoint, found.shared
-    report(construct, _first_deploy(construct, shared, endpoint))
-    targets = alarm_targets(construct, found, declaration.alarm_actions)
+    endpoint, shared_parts = resolution.endpoint, resolution.shared_parts
+    report(construct, _first_deploy(construct, shared_parts, endpoint))
+    targets = alarm_targets(construct, resolution, declaration.alarm_actions)
     parts = declare_endpoint(construct, endpoint, alarm_targets=targets)
-    _follow_tags(parts.logs.owned, parts.served.endpoint.tags)
-    shared.serve(construct, parts)
+    _follow_tags(parts.logs.resource, parts.served.endpoint.tags)
+    shared_parts.serve(construct, parts)
     return parts
 
 
@@ -93,14 +93,18 @@ def resolve(
     """
     try:
         environment = _environment(construct, declaration)
-        shared = _shared(construct, declaration, environment)
-        if shared is not None and shared.place is not None and is_name(declaration.environment):
-            environment = shared.read_for(construct)  # a name alone has no key, tags or boundary
+        shared_parts = _find_shared_parts(construct, declaration, environment)
+        if (
+            shared_parts is not None
+            and shared_parts.deployment is not None
+            and is_name(declaration.environment)
+        ):
+            environment = shared_parts.read_for(construct)  # a name alone has no key, tags or boundary
         findings = declaration.network.findings()
-        if needs_support and shared is None:
+        if needs_support and shared_parts is None:
             findings.append(_missing_support(environment))
-        place = (shared.place if shared else None) or environment.place
-        endpoint, warnings = _resolve(declaration, environment, place, placement, findings)
+        deployment = (shared_parts.deployment if shared_parts else None) or environment.deployment
+        endpoint, warnings = _resolve(declaration, environment, deployment, placement, findings)
         if is_whole:
             claim(construct, f"an endpoint {endpoint.name!r}", "give one of the two another name")
     except FindingsError as error:
@@ -108,24 +112,24 @@ def resolve(
         return None
     report(construct, map(declaration.spec.in_props, warnings))
     tag(construct, endpoint.tags)
-    bound_roles(construct, place)
-    return Resolution(endpoint, shared)
+    bound_roles(construct, deployment)
+    return Resolution(endpoint, shared_parts)
 
 
-def alarm_targets(construct: Construct, found: Resolution, actions: AlarmActions | None) -> AlarmTargets:
+def alarm_targets(construct: Construct, resolution: Resolution, actions: AlarmActions | None) -> AlarmTargets:
     """Whom an endpoint's alarms notify: their own actions, else the topics of the support."""
     if actions is not None:
         return OwnActions(construct, actions)
-    endpoint = found.endpoint
-    if found.shared:
-        return found.shared.alarm_targets(construct, endpoint)
+    endpoint = resolution.endpoint
+    if resolution.shared_parts:
+        return resolution.shared_parts.alarm_targets(construct, endpoint)
     return FoundationTopics(endpoint.place, endpoint.topic_owner)
 
 
 def _environment(construct: Construct, declaration: Declaration) -> EnvironmentSource:
-    given, support = declaration.environment, declaration.support
-    if given is not None:
-        return read_environment(construct, given)
+    value, support = declaration.environment, declaration.support
+    if value is not None:
+        return read_environment(construct, value)
     if support is None:
         message = "neither `environment` nor `support` is given"
         hint = 'write `environment="prod"`, or give the EndpointSupport that the endpoint shares'
@@ -133,34 +137,34 @@ def _environment(construct: Construct, declaration: Declaration) -> EnvironmentS
     return shared_by(support).read_for(construct)
 
 
-def _shared(
+def _find_shared_parts(
     construct: Construct, declaration: Declaration, environment: EnvironmentSource
 ) -> SharedParts | None:
-    """What the endpoint shares with others of its environment; None where nobody declares that."""
-    place = environment.place
+    """The parts that the endpoint shares with others of its environment; None where nobody declares them."""
+    deployment = environment.deployment
     if declaration.support is None:
-        return SharedParts.of(construct, place)
-    shared = shared_by(declaration.support)
-    own = shared.place or place
-    if own.environment != place.environment:
-        message = f"`environment` is {place.environment!r}, and `support` is of {own.environment!r}"
+        return SharedParts.of(construct, deployment)
+    shared_parts = shared_by(declaration.support)
+    own = shared_parts.deployment or deployment
+    if own.environment != deployment.environment:
+        message = f"`environment` is {deployment.environment!r}, and `support` is of {own.environment!r}"
         raise FindingsError([Finding(code="FL608", message=message, hint="leave one of the two out")])
-    if (own.account, own.region) != (place.account, place.region):
+    if (own.account, own.region) != (deployment.account, deployment.region):
         message = (
             f"`support` is of account {own.account} and region {own.region!r}, and the endpoint's stack of"
-            f" {place.account} and {place.region!r}"
+            f" {deployment.account} and {deployment.region!r}"
         )
         hint = "declare an EndpointSupport in a stack of that account and region"
         raise FindingsError([Finding(code="FL608", message=message, hint=hint)])
-    return shared
+    return shared_parts
 
 
 def _resolve(
     declaration: Declaration,
     environment: EnvironmentSource,
-    place: Deployment,
+    deployment: Deployment,
     placement: VpcPlacement | None,
-    found: Sequence[Finding],
+    earlier_findings: Sequence[Finding],
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
     """The endpoint; what was found before is reported with all that is wrong with the props.
 
@@ -170,16 +174,19 @@ def _resolve(
     try:
         source = _with_network(declaration.spec.source(), placement)
         root = root_of(source.file)
-        loaded = load_spec(source, Layering(FleetFiles(root) if root else None, environment.source))
+        spec_file = load_spec(source, Layering(FleetFiles(root) if root else None, environment.source))
     except FindingsError as error:
-        raise FindingsError([*found, *error.findings]) from error
-    data = declaration.spec.data(loaded.spec, place.environment)
-    allowed = _with_allowed_network(environment.environment, placement)
-    context = EndpointContext(loaded=loaded, environment=allowed, lock=data.lock)
+        raise FindingsError([*earlier_findings, *error.findings]) from error
+    data = declaration.spec.data(spec_file.spec, deployment.environment)
+    allowed_environment = _with_allowed_network(environment.environment, placement)
+    context = EndpointContext(loaded=spec_file, environment=allowed_environment, lock=data.lock)
     endpoint, findings = resolve_endpoint(
-        _with_dashboard(place, declaration.dashboard), context, [*found, *data.findings], data.given
+        _with_dashboard(deployment, declaration.dashboard),
+        context,
+        [*earlier_findings, *data.findings],
+        data.model_data,
     )
-    return placement.placed(endpoint) if placement else endpoint, findings
+    return placement.with_placement(endpoint) if placement else endpoint, findings
 
 
 def _missing_support(environment: EnvironmentSource) -> Finding:
@@ -195,9 +202,11 @@ def _missing_support(environment: EnvironmentSource) -> Finding:
     return Finding(code="FL608", message=message, hint=hint)
 
 
-def _first_deploy(construct: Construct, shared: SharedParts, endpoint: ResolvedEndpoint) -> list[Finding]:
+def _first_deploy(
+    construct: Construct, shared_parts: SharedParts, endpoint: ResolvedEndpoint
+) -> list[Finding]:
     """SageMaker refuses a Model whose data is not in S3 yet, and a bucket of the same stack is empty."""
-    same = shared.declares_bucket and shared.is_in_stack_of(construct)
+    same = shared_parts.declares_bucket and shared_parts.is_in_stack_of(construct)
     if not same or endpoint.given_data is not None:
         return []
     message = "the artifact bucket is in the endpoint's stack: the first deploy finds no archive"
@@ -209,8 +218,8 @@ def _first_deploy(construct: Construct, shared: SharedParts, endpoint: ResolvedE
 def _with_network(source: Source, placement: VpcPlacement | None) -> Source:
     if placement is None:
         return source
-    given = source.data.get("network")
-    network = {**(given if isinstance(given, dict) else {}), **placement.keys}
+    value = source.data.get("network")
+    network = {**(value if isinstance(value, dict) else {}), **placement.keys}
     return Source(source.file, {**source.data, "network": network}, source.marks)
 
 
@@ -218,12 +227,12 @@ def _with_allowed_network(environment: Environment, placement: VpcPlacement | No
     """The environment, in which the VPC that the app's own code names is allowed."""
     if placement is None:
         return environment
-    ids = (each for kind in placement.keys.values() for each in kind)
+    ids = (id for kind in placement.keys.values() for id in kind)
     return environment.model_copy(update={"allowed_networks": (*environment.allowed_networks, *ids)})
 
 
-def _with_dashboard(place: Deployment, dashboard: bool | None) -> Deployment:
-    return place if dashboard is None else replace(place, dashboards=dashboard)
+def _with_dashboard(deployment: Deployment, dashboard: bool | None) -> Deployment:
+    return deployment if dashboard is None else replace(deployment, dashboards=dashboard)
 
 
 @jsii.implements(IStableAnyProducer)

@@ -179,8 +179,8 @@ class TritonEndpoint(EndpointReference):
             model_data_url=model_data_url,
             model_data_key=model_data_key,
         )
-        made = _SpecEndpoint(scope, id, endpoint_name=source.endpoint_name(id))
-        made._declare(
+        endpoint = _SpecEndpoint(scope, id, endpoint_name=source.endpoint_name(id))
+        endpoint._declare(
             Declaration(
                 spec=source,
                 environment=environment,
@@ -190,7 +190,7 @@ class TritonEndpoint(EndpointReference):
                 network=VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups),
             )
         )
-        return made
+        return endpoint
 
     @classmethod
     def from_endpoint_name(cls, scope: Construct, id: str, endpoint_name: str) -> EndpointReference:
@@ -199,7 +199,7 @@ class TritonEndpoint(EndpointReference):
 
     @property
     def endpoint_name(self) -> str:
-        """What `invoke_endpoint` takes as EndpointName; who refers to it is deployed after the endpoint."""
+        """The EndpointName for `invoke_endpoint`; who refers to it is deployed after the endpoint."""
         return self.parts.served.endpoint.attr_endpoint_name if self.parts else self._name
 
     @property
@@ -209,7 +209,7 @@ class TritonEndpoint(EndpointReference):
 
     @property
     def role(self) -> iam.IRole:
-        """What the container acts in; the endpoint does not wait for what others grant to it."""
+        """The container's role; the endpoint does not wait for what others grant to it."""
         if self._role is None:
             self._role = (
                 iam.Role.from_role_arn(self, "ExecutionRole", self.parts.role.role.attr_arn)
@@ -232,10 +232,10 @@ class TritonEndpoint(EndpointReference):
     def alarms(self) -> tuple[cloudwatch.IAlarm, ...]:
         """The operators' alarms, for composite alarms and the like."""
         if self._alarms is None:
-            declared = self.parts.alarms.declared if self.parts else ()
+            cfn_alarms = self.parts.alarms.alarms if self.parts else ()
             self._alarms = tuple(
-                cloudwatch.Alarm.from_alarm_arn(self, f"{each.node.id}Alarm", each.attr_arn)
-                for each in declared
+                cloudwatch.Alarm.from_alarm_arn(self, f"{alarm.node.id}Alarm", alarm.attr_arn)
+                for alarm in cfn_alarms
             )
         return self._alarms
 

@@ -1,4 +1,4 @@
-"""What builds TensorRT engines, without the other parts of a support."""
+"""The builds of TensorRT engines, without the other parts of a support."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class EngineBuilds(Construct):
         """
         super().__init__(scope, id)
         try:
-            found = read_environment(self, environment)
-            place = with_bucket(found.place, bucket)
-            claim_builds(self, place, "engine")
+            source = read_environment(self, environment)
+            deployment = with_bucket(source.deployment, bucket)
+            claim_builds(self, deployment, "engine")
         except FindingsError as error:
             report(self, error.findings)
             return
         failures.grant_publish(iam.ServicePrincipal("events.amazonaws.com"))
-        tag(self, place.tags)
-        bound_roles(self, place)
-        EngineBuild(self, "Resource", place=place, topic=failures.topic_arn)
+        tag(self, deployment.tags)
+        bound_roles(self, deployment)
+        EngineBuild(self, "Resource", deployment=deployment, topic=failures.topic_arn)

@@ -13,7 +13,7 @@ from aws_cdk import Annotations, Stack, Tags, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IValidation
 
-from triton_endpoints.library.props import Keys, written
+from triton_endpoints.library.props import Keys, yaml_value
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.reader import read_source
@@ -48,8 +48,8 @@ def prop_name(path: KeyPath, names: Mapping[KeyPath, str], prefix: str = "") -> 
 
 def _mark(name: str, value: object) -> Mark:
     # A prop stands in no line: line and column 0 are not shown.
-    shown = str(value) if isinstance(value, int | float) else ""
-    return Mark(Path(name), 0, 0, shown)
+    number = str(value) if isinstance(value, int | float) else ""
+    return Mark(Path(name), 0, 0, number)
 
 
 def _paths(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
@@ -71,25 +71,25 @@ class _Problems:
         self._texts = texts
 
     def validate(self) -> list[str]:
-        """What is wrong."""
+        """The messages."""
         return self._texts
 
 
 def report(construct: Construct, findings: Iterable[Finding]) -> None:
     """Let errors fail the synth at the construct's path, and warnings be annotations to acknowledge."""
-    found = list(dict.fromkeys(findings))
-    if errors := [text(each) for each in found if each.severity is Severity.ERROR]:
+    unique_findings = list(dict.fromkeys(findings))
+    if errors := [text(finding) for finding in unique_findings if finding.severity is Severity.ERROR]:
         construct.node.add_validation(_Problems(errors))
-    for each in found:
-        if each.severity is Severity.WARNING:
-            Annotations.of(construct).add_warning_v2(f"triton-fleet:{each.code}", text(each))
+    for finding in unique_findings:
+        if finding.severity is Severity.WARNING:
+            Annotations.of(construct).add_warning_v2(f"triton-fleet:{finding.code}", text(finding))
 
 
 def text(finding: Finding) -> str:
     """One finding as a line: place, code, message, remedy."""
-    place = f"{finding.place}: " if finding.place not in ("", ".") else ""
+    location = f"{finding.place}: " if finding.place not in ("", ".") else ""
     hint = f"; remedy: {finding.hint}" if finding.hint else ""
-    return f"{place}{finding.code} {finding.message}{hint}"
+    return f"{location}{finding.code} {finding.message}{hint}"
 
 
 SUFFIX = ".yaml"
@@ -148,39 +148,41 @@ class EnvironmentSource:
     source: Source
 
     @cached_property
-    def place(self) -> Deployment:
+    def deployment(self) -> Deployment:
         """Where its fleet lives."""
         return place_of(self.environment)
 
 
-def is_name(given: EnvironmentProp | None) -> bool:
+def is_name(prop: EnvironmentProp | None) -> bool:
     """Whether an environment is given by its name alone."""
-    return isinstance(given, str) and not given.endswith(SUFFIX)
+    return isinstance(prop, str) and not prop.endswith(SUFFIX)
 
 
-def read_environment(scope: Construct, given: EnvironmentProp) -> EnvironmentSource:
+def read_environment(scope: Construct, prop: EnvironmentProp) -> EnvironmentSource:
     """The environment of a construct.
 
     Raises:
         FindingsError: it is wrong, or the stack has no account and region, or others.
     """
     stack = Stack.of(scope)
-    where = {"account": stack.account, "region": stack.region}
-    unknown = [name for name, value in where.items() if Token.is_unresolved(value)]
+    account_and_region = {"account": stack.account, "region": stack.region}
+    unknown = [name for name, value in account_and_region.items() if Token.is_unresolved(value)]
     if unknown:
         message = f"the {' and the '.join(unknown)} of stack {stack.stack_name!r} are decided by the deploy"
         raise FindingsError([Finding(code="FL609", message=message, hint=REMEDY)])
-    if isinstance(given, FleetEnvironment):
-        source = source_of_props(_keys(given) | where, {("environment",): "environment.name"}, "environment")
-    elif is_name(given):
-        source = source_of_props({"environment": given, **where}, {}, "")
+    if isinstance(prop, FleetEnvironment):
+        source = source_of_props(
+            _keys(prop) | account_and_region, {("environment",): "environment.name"}, "environment"
+        )
+    elif is_name(prop):
+        source = source_of_props({"environment": prop, **account_and_region}, {}, "")
     else:
-        source = read_source(Path(given))
+        source = read_source(Path(prop))
     environment = validate(Environment, source)
     findings = own_findings(environment, source)
-    for name, value in where.items():
-        if (named := getattr(environment, name)) != value:
-            message = f"{given} has the {name} {named!r}, and stack {stack.stack_name!r} has {value!r}"
+    for name, value in account_and_region.items():
+        if (own_value := getattr(environment, name)) != value:
+            message = f"{prop} has the {name} {own_value!r}, and stack {stack.stack_name!r} has {value!r}"
             findings.append(
                 Finding(code="FL609", message=message, hint="name another environment, or another stack env")
             )
@@ -189,10 +191,10 @@ def read_environment(scope: Construct, given: EnvironmentProp) -> EnvironmentSou
     return EnvironmentSource(environment, source)
 
 
-def _keys(given: FleetEnvironment) -> dict[str, object]:
-    values = {name: written(value) for name, value in vars(given).items() if name != "name"}
+def _keys(props: FleetEnvironment) -> dict[str, object]:
+    values = {name: yaml_value(value) for name, value in vars(props).items() if name != "name"}
     return {
-        "environment": given.name,
+        "environment": props.name,
         **{name: value for name, value in values.items() if value is not None},
     }
 
@@ -211,8 +213,10 @@ def tag(construct: Construct, tags: Mapping[str, str]) -> None:
             Tags.of(construct).add(name, value)
 
 
-def bound_roles(construct: Construct, place: Deployment) -> None:
+def bound_roles(construct: Construct, deployment: Deployment) -> None:
     """Bound every role below a construct, where the environment has a boundary."""
-    if place.permissions_boundary:
-        policy = iam.ManagedPolicy.from_managed_policy_arn(construct, "Boundary", place.permissions_boundary)
+    if deployment.permissions_boundary:
+        policy = iam.ManagedPolicy.from_managed_policy_arn(
+            construct, "Boundary", deployment.permissions_boundary
+        )
         iam.PermissionsBoundary.of(construct).apply(policy)

@@ -65,7 +65,7 @@ def given_data(url: str, key: kms.IKey | None) -> GivenData:
 
 
 def url_findings(url: str, *, several: bool, files: bool | None = None) -> Iterator[Finding]:
-    """What is wrong with an address of model data.
+    """Findings about an address of model data.
 
     Args:
         url: The address, which may hold tokens.
@@ -73,8 +73,8 @@ def url_findings(url: str, *, several: bool, files: bool | None = None) -> Itera
         files: Whether a single repository's files are given as they are; None: as the address ends.
     """
     is_prefix = several if files is None or several else files
-    wanted = "/" if is_prefix else _ARCHIVE
-    ends = ("/",) if several else (wanted,) if files is not None else ("/", _ARCHIVE)
+    end = "/" if is_prefix else _ARCHIVE
+    ends = ("/",) if several else (end,) if files is not None else ("/", _ARCHIVE)
     if url.startswith(S3) and "/" in url.removeprefix(S3) and url.endswith(ends):
         return
     form = f"a prefix `{S3}BUCKET/PREFIX/`" if is_prefix else f"an archive `{S3}BUCKET/KEY{_ARCHIVE}`"

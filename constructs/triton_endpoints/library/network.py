@@ -28,7 +28,7 @@ class VpcPlacement:
             "security_groups": [f"sg-{number:08x}" for number, _ in enumerate(self.groups, 1)],
         }
 
-    def placed(self, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:
+    def with_placement(self, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:
         """The endpoint with the real ids."""
         ids = {
             "subnets": self.subnets,
@@ -50,21 +50,21 @@ class VpcProps:
         """The placement; without security groups there is a new one below the scope. None without a VPC."""
         if self.vpc is None:
             return None
-        selected = self.vpc.select_subnets() if self.subnets is None else _select(self.vpc, self.subnets)
+        selection = self.vpc.select_subnets() if self.subnets is None else _select(self.vpc, self.subnets)
         description = "Containers of a Triton endpoint"
         own = self.groups or [
             ec2.SecurityGroup(scope, "SecurityGroup", vpc=self.vpc, description=description)
         ]
-        return VpcPlacement(subnets=tuple(selected.subnet_ids), groups=tuple(own))
+        return VpcPlacement(subnets=tuple(selection.subnet_ids), groups=tuple(own))
 
     def findings(self) -> list[Finding]:
         """A VPC that is missing although what only a VPC has is given."""
         props = {"vpc_subnets": self.subnets is not None, "security_groups": bool(self.groups)}
-        given = [f"`{name}`" for name, is_given in props.items() if is_given]
-        if self.vpc is not None or not given:
+        names = [f"`{name}`" for name, is_given in props.items() if is_given]
+        if self.vpc is not None or not names:
             return []
-        verb = "is" if len(given) == 1 else "are"
-        message = f"`vpc` is missing, and {' and '.join(given)} {verb} given"
+        verb = "is" if len(names) == 1 else "are"
+        message = f"`vpc` is missing, and {' and '.join(names)} {verb} given"
         hint = "give the VPC of these, or leave them out"
         return [Finding(code="FL111", message=message, file=Path("vpc"), hint=hint)]
 

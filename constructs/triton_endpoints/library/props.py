@@ -88,21 +88,21 @@ Props: TypeAlias = Instance | Rollout | Alarms | Capture
 def spec_keys(props: Props) -> dict[str, object]:
     """Props as the keys of a spec; those that are left out have the spec's defaults."""
     return {
-        field.name: written(value)
+        field.name: yaml_value(value)
         for field in fields(props)
         if (value := getattr(props, field.name)) is not field.default
     }
 
 
-def written(value: object) -> object:
+def yaml_value(value: object) -> object:
     """A value as YAML has it: durations with their unit, sequences as lists."""
     match value:
         case Duration():
             return f"{int(value.to_seconds())}s"
         case Mapping():
-            return {str(key): written(inner) for key, inner in value.items()}
+            return {str(key): yaml_value(inner) for key, inner in value.items()}
         case list() | tuple():
-            return [written(inner) for inner in value]
+            return [yaml_value(inner) for inner in value]
     return value
 
 
@@ -123,19 +123,19 @@ class Scaling:
 
     def scale_on_invocations(self, per_instance: float) -> Scaling:
         """Track the invocations per minute and instance."""
-        return self._tracked("invocations_per_instance", per_instance)
+        return self._with_target("invocations_per_instance", per_instance)
 
     def scale_on_concurrent_requests(self, per_instance: float) -> Scaling:
         """Track the requests that run or wait at one time, for each instance."""
-        return self._tracked("concurrent_requests", per_instance)
+        return self._with_target("concurrent_requests", per_instance)
 
     def scale_on_gpu_utilization(self, percent: float) -> Scaling:
         """Track the mean utilisation of one GPU, in percent, however many an instance has."""
-        return self._tracked("gpu_utilization", percent)
+        return self._with_target("gpu_utilization", percent)
 
     def scale_on_cpu_utilization(self, percent: float) -> Scaling:
         """Track the mean utilisation of one vCPU, in percent."""
-        return self._tracked("cpu_utilization", percent)
+        return self._with_target("cpu_utilization", percent)
 
     def scale_on_schedule(
         self, name: str, at: str, *, time_zone: str = "UTC", min: int | None = None, max: int | None = None
@@ -153,12 +153,12 @@ class Scaling:
         schedule = {"name": name, "at": at, "time_zone": time_zone, **range}
         return replace(self, schedules=(*self.schedules, schedule))
 
-    def _tracked(self, measure: str, value: float) -> Scaling:
+    def _with_target(self, measure: str, value: float) -> Scaling:
         return replace(self, targets={**self.targets, measure: value})
 
 
 def scaling_keys(scaling: Scaling) -> dict[str, object]:
     """The keys of a spec."""
-    cooldowns = {"scale_in": written(scaling.scale_in), "scale_out": written(scaling.scale_out)}
+    cooldowns = {"scale_in": yaml_value(scaling.scale_in), "scale_out": yaml_value(scaling.scale_out)}
     schedules = {"schedules": [dict(schedule) for schedule in scaling.schedules]} if scaling.schedules else {}
     return {"min": scaling.min, "max": scaling.max, **cooldowns, **scaling.targets, **schedules}

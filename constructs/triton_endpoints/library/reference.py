@@ -54,7 +54,7 @@ class EndpointReference(Construct):
 
     @property
     def endpoint_name(self) -> str:
-        """What `invoke_endpoint` takes as EndpointName."""
+        """The EndpointName for `invoke_endpoint`."""
         return self._name
 
     @property
@@ -117,7 +117,7 @@ class EndpointReference(Construct):
         return self.metric("model_latency", **options)
 
     def metric_overhead_latency(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
-        """What SageMaker adds to the container's time, in microseconds."""
+        """The time that SageMaker adds to the container's, in microseconds."""
         return self.metric("overhead_latency", **options)
 
     def metric_gpu_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
@@ -189,6 +189,6 @@ class ImportedEndpoint(EndpointReference):
 def declaration_of(
     endpoint: ImportedEndpoint, *, alarms: Alarms | None = None, scaling: Scaling | None = None
 ) -> Declaration:
-    """What an imported endpoint would be declared from, with the alarms and the scaling of its companions."""
+    """The declaration of an imported endpoint, with the alarms and the scaling of its companions."""
     spec = replace(endpoint._spec, alarms=alarms, scaling=scaling)
     return Declaration(spec=spec, environment=endpoint._environment, support=endpoint._support)

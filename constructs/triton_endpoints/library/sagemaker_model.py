@@ -88,22 +88,22 @@ class SageMakerModel(Construct):
         network = VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups)
         self._placement = network.placement(self)
         declaration = Declaration(spec=spec, environment=environment, support=support, network=network)
-        found = resolve(self, declaration, self._placement, needs_support=False)
-        if found is None:
+        resolution = resolve(self, declaration, self._placement, needs_support=False)
+        if resolution is None:
             self._model, self._role = None, iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
             return
-        role = EndpointRole(self, "Role", endpoint=found.endpoint)
-        self._model = EndpointModel(self, "Resource", endpoint=found.endpoint, role=role).model
+        role = EndpointRole(self, "Role", endpoint=resolution.endpoint)
+        self._model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=role).model
         self._role = iam.Role.from_role_arn(self, "ExecutionRole", role.role.attr_arn)
 
     @property
     def model_name(self) -> str:
-        """What a production variant takes as ModelName."""
+        """The ModelName for a production variant."""
         return self._model.attr_model_name if self._model else "unresolved"
 
     @property
     def role(self) -> iam.IRole:
-        """What the container acts in; the Model does not wait for what others grant to it."""
+        """The container's role; the Model does not wait for what others grant to it."""
         return self._role
 
     @property

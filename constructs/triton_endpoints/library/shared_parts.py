@@ -28,88 +28,93 @@ MAX_POLICY_NAME_CHARACTERS = 128
 """IAM's."""
 
 
-def claim(construct: Construct, what: str, hint: str) -> None:
+def claim(construct: Construct, subject: str, hint: str) -> None:
     """Let one construct of the app declare something in an account and region.
 
     Args:
         construct: Who declares it.
-        what: `an endpoint 'search'`, and the like; upper and lower case are one, as they are to SageMaker.
+        subject: `an endpoint 'search'`, and the like; upper and lower case are one, as they are to SageMaker.
         hint: What to do if another construct declares it.
 
     Raises:
         FindingsError: another construct declares it.
     """
     stack = Stack.of(construct)
-    key = (_reference(construct.node.root), stack.account, stack.region, what.lower())
+    key = (_reference(construct.node.root), stack.account, stack.region, subject.lower())
     owner = _owners.setdefault(key, construct.node.path)
     if owner != construct.node.path:
-        message = f"{owner} declares {what} of this account and region already"
+        message = f"{owner} declares {subject} of this account and region already"
         raise FindingsError([Finding(code="FL613", message=message, hint=hint)])
 
 
-def claim_builds(construct: Construct, place: Deployment, what: Literal["engine", "image"]) -> None:
+def claim_builds(construct: Construct, deployment: Deployment, kind: Literal["engine", "image"]) -> None:
     """Let one construct of the app declare the builds of engines or of images of an environment.
 
     Raises:
         FindingsError: another construct declares them.
     """
-    hint = f"leave one out; an EndpointSupport has none with `{what}_builds=False`"
-    claim(construct, f"the {what} builds of environment {place.environment!r}", hint)
+    hint = f"leave one out; an EndpointSupport has none with `{kind}_builds=False`"
+    claim(construct, f"the {kind} builds of environment {deployment.environment!r}", hint)
 
 
-def with_bucket(place: Deployment, bucket: s3.IBucket | None) -> Deployment:
+def with_bucket(deployment: Deployment, bucket: s3.IBucket | None) -> Deployment:
     """An environment whose artifact bucket is one of the app's, where there is one."""
     if bucket is None:
-        return place
+        return deployment
     key = bucket.encryption_key
-    return replace(place, given_bucket=GivenBucket(bucket.bucket_name, key.key_arn if key else None))
+    return replace(deployment, given_bucket=GivenBucket(bucket.bucket_name, key.key_arn if key else None))
 
 
 class SharedParts:
-    """What one support stands for.
+    """The shared parts of one support.
 
     Attributes:
         construct: The support.
         environment: The environment and its source; None where it is wrong, which the support reports.
-        place: Where it is deployed; None likewise.
+        deployment: Where it is deployed; None likewise.
         parts: What is declared; None where it is deployed already.
     """
 
     # In order of declaration, in which a WeakSet is not.
-    _all: ClassVar[WeakKeyDictionary[SharedParts, None]] = WeakKeyDictionary()
+    _instances: ClassVar[WeakKeyDictionary[SharedParts, None]] = WeakKeyDictionary()
 
     def __init__(
-        self, construct: Construct, given: EnvironmentProp, bucket: s3.IBucket | None, *, declared: bool
+        self,
+        construct: Construct,
+        environment_prop: EnvironmentProp,
+        bucket: s3.IBucket | None,
+        *,
+        is_declared: bool,
     ) -> None:
-        self.construct, self._given, self.bucket = construct, given, bucket
+        self.construct, self._environment_prop, self.bucket = construct, environment_prop, bucket
         self.environment: EnvironmentSource | None = None
-        self.place: Deployment | None = None
+        self.deployment: Deployment | None = None
         self.parts: FoundationParts | None = None
         self._policies = dict[str, iam.CfnPolicy]()
         try:
-            self.environment = read_environment(construct, given)
+            self.environment = read_environment(construct, environment_prop)
         except FindingsError as error:
             report(construct, error.findings)
             return
-        place = with_bucket(self.environment.place, bucket)
-        others = [each for each in self._same(construct, place) if each.parts is not None]
-        if declared and others:
-            path = others[0].construct.node.path
-            message = f"{path} is the support of environment {place.environment!r} already"
+        deployment = with_bucket(self.environment.deployment, bucket)
+        supports = [support for support in self._same(construct, deployment) if support.parts is not None]
+        if is_declared and supports:
+            path = supports[0].construct.node.path
+            message = f"{path} is the support of environment {deployment.environment!r} already"
             hint = "share it: an account and region has one for each environment"
             report(construct, [Finding(code="FL610", message=message, hint=hint)])
             return
-        self.place = place
-        SharedParts._all[self] = None
+        self.deployment = deployment
+        SharedParts._instances[self] = None
 
     @classmethod
-    def of(cls, construct: Construct, place: Deployment) -> SharedParts | None:
-        """What an environment's endpoints share, as far as the construct's app has declared it until now.
+    def of(cls, construct: Construct, deployment: Deployment) -> SharedParts | None:
+        """Parts that an environment's endpoints share, as the construct's app has declared them until now.
 
         Among several it is the one that declares parts, else the first.
         """
-        same = cls._same(construct, place)
-        return next((each for each in same if each.parts is not None), same[0] if same else None)
+        same = cls._same(construct, deployment)
+        return next((support for support in same if support.parts is not None), same[0] if same else None)
 
     def read_for(self, construct: Construct) -> EnvironmentSource:
         """The environment, as of a construct in another stack perhaps.
@@ -117,12 +122,12 @@ class SharedParts:
         Raises:
             FindingsError: it is wrong, or that stack is elsewhere.
         """
-        return read_environment(construct, self._given)
+        return read_environment(construct, self._environment_prop)
 
     @property
     def declares_bucket(self) -> bool:
         """Whether the artifact bucket is one that is declared with it."""
-        return self.parts is not None and self.place is not None and self.place.given_bucket is None
+        return self.parts is not None and self.deployment is not None and self.deployment.given_bucket is None
 
     def is_in_stack_of(self, construct: Construct) -> bool:
         """Whether the support and an endpoint are in one stack."""
@@ -147,7 +152,7 @@ class SharedParts:
         needs = (
             (endpoint.update.before, self.parts.guard),
             (endpoint.update.after, self.parts.guard),
-            (endpoint.logs.owned, self.parts.logs),
+            (endpoint.logs.resource, self.parts.logs),
             (endpoint.check, self.parts.check),
         )
         for resource, function in needs:
@@ -156,14 +161,15 @@ class SharedParts:
                 resource.node.add_dependency(policy)
 
     @classmethod
-    def _same(cls, construct: Construct, place: Deployment) -> list[SharedParts]:
-        root, names = construct.node.root, (place.environment, place.account, place.region)
+    def _same(cls, construct: Construct, deployment: Deployment) -> list[SharedParts]:
+        root, names = construct.node.root, (deployment.environment, deployment.account, deployment.region)
         return [
-            each
-            for each in cls._all
-            if each.place
-            and _is_same(each.construct.node.root, root)
-            and (each.place.environment, each.place.account, each.place.region) == names
+            support
+            for support in cls._instances
+            if support.deployment
+            and _is_same(support.construct.node.root, root)
+            and (support.deployment.environment, support.deployment.account, support.deployment.region)
+            == names
         ]
 
     def _see_stack(self, construct: Construct) -> iam.CfnPolicy | None:
@@ -171,18 +177,18 @@ class SharedParts:
         stack = own = Stack.of(construct)
         while stack.nested_stack_parent is not None:
             stack = stack.nested_stack_parent
-        name, place = stack.stack_name, self.place
-        if place is None or (name.startswith(f"{place.stack}-") and not Token.is_unresolved(name)):
+        name, deployment = stack.stack_name, self.deployment
+        if deployment is None or (name.startswith(f"{deployment.stack}-") and not Token.is_unresolved(name)):
             return None
         if self.parts is None:
-            message = f"the functions of {place.stack} may not see that stack {name!r} rolls back"
-            hint = f"call the stack `{place.stack}-...`, or declare an EndpointSupport in this app"
+            message = f"the functions of {deployment.stack} may not see that stack {name!r} rolls back"
+            hint = f"call the stack `{deployment.stack}-...`, or declare an EndpointSupport in this app"
             warning = Finding(code="FL611", message=message, hint=hint, severity=Severity.WARNING)
             report(construct, [warning])
             return None
         id, end = (f"SeeStack{name}", "") if _is_same(stack, own) else (f"SeeNestedStacks{name}", "-*")
         if id not in self._policies:
-            resource = place.arn("cloudformation", f"stack/{name}{end}/*")
+            resource = deployment.arn("cloudformation", f"stack/{name}{end}/*")
             self._policies[id] = self._policy(id, resource, self.parts)
         return self._policies[id]
 
@@ -215,9 +221,9 @@ def _policy_name(id: str) -> str:
     return f"{id[: MAX_POLICY_NAME_CHARACTERS - len(end)]}{end}"
 
 
-def _is_same(one: IConstruct, other: IConstruct) -> bool:
+def _is_same(first: IConstruct, second: IConstruct) -> bool:
     """Whether two objects stand for one construct: what the CDK made itself has a new one for each look."""
-    return _reference(one) == _reference(other)
+    return _reference(first) == _reference(second)
 
 
 def _reference(construct: IConstruct) -> str:

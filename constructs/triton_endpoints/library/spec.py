@@ -19,7 +19,7 @@ from triton_endpoints.library.props import (
     Scaling,
     scaling_keys,
     spec_keys,
-    written,
+    yaml_value,
 )
 from triton_fleet.endpoint.locks import read_lock_file
 from triton_fleet.endpoint.resolved_endpoint import GivenData
@@ -41,7 +41,7 @@ NAMES: Mapping[KeyPath, str] = {
     ("network", "security_groups"): "security_groups",
     ("network",): "vpc",
 }
-"""What a key is called as a prop, where the two differ."""
+"""Names of props by their keys, where the two differ."""
 
 
 KEY = re.compile(
@@ -55,7 +55,7 @@ class SpecData:
     """Where an endpoint's model data is: in a lock's archives, or given; and what is wrong with that."""
 
     lock: Lock | None
-    given: GivenData | None
+    model_data: GivenData | None
     findings: list[Finding]
 
 
@@ -85,7 +85,7 @@ class PropsSpec:
             "alarms": spec_keys(self.alarms) if self.alarms is not None else None,
             **({"scaling": scaling_keys(self.scaling)} if self.scaling else {}),
             **({"network": {"isolated": True}} if self.isolated else {}),
-            **{key: written(value) for key, value in self.sections.items() if value not in (None, [], {})},
+            **{key: yaml_value(value) for key, value in self.sections.items() if value not in (None, [], {})},
         }
         return source_of_props(data, NAMES, "")
 
@@ -93,19 +93,19 @@ class PropsSpec:
         """A finding whose message names props, where it is about one."""
         if finding.line != 0 or finding.place.partition(".")[0] == "environment":
             return finding
-        message = KEY.sub(lambda found: f"`{prop_name(_path(found[1]), NAMES)}{found[2]}", finding.message)
+        message = KEY.sub(lambda match: f"`{prop_name(_path(match[1]), NAMES)}{match[2]}", finding.message)
         return replace(finding, message=message)
 
     def data(self, spec: EndpointSpec, environment: str) -> SpecData:
-        """What is in S3."""
+        """The model data in S3."""
         wrong = [
-            replace(url_finding, file=Path("model.model_data_url"))
-            for url_finding in url_findings(
+            replace(address_issue, file=Path("model.model_data_url"))
+            for address_issue in url_findings(
                 self.model.model_data_url, several=self.model.archives is not None
             )
         ]
-        given = given_data(self.model.model_data_url, self.model.encryption_key)
-        return SpecData(None, given, wrong)
+        model_data = given_data(self.model.model_data_url, self.model.encryption_key)
+        return SpecData(None, model_data, wrong)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +137,7 @@ class FileSpec:
             return default
 
     def data(self, spec: EndpointSpec, environment: str) -> SpecData:
-        """What the lock leads to, or what is given in its place."""
+        """The data of the lock, or the data that replaces it."""
         if self.model_data_url is None:
             lock, wrong = read_lock_file(self._lock_file(spec, environment), environment, spec)
             return SpecData(lock, None, wrong)

@@ -1,4 +1,4 @@
-"""What the endpoints of an environment share, in a stack of the app's own."""
+"""The parts that the endpoints of an environment share, in a stack of the app's own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class EndpointSupport(Construct):
     those of the Foundation of `fleet deploy` do, and an account has one of either.
     """
 
-    _shared: SharedParts
+    _shared_parts: SharedParts
 
     def __init__(
         self,
@@ -46,26 +46,30 @@ class EndpointSupport(Construct):
         """
         super().__init__(scope, id)
         self._topics = dict[AlarmSeverity, sns.ITopic]()
-        self._shared = shared = SharedParts(self, environment, bucket, declared=True)
-        if shared.place is not None and shared.environment is not None:
-            tag(self, shared.place.tags)
-            bound_roles(self, shared.place)
+        self._shared_parts = shared_parts = SharedParts(self, environment, bucket, is_declared=True)
+        if shared_parts.deployment is not None and shared_parts.environment is not None:
+            tag(self, shared_parts.deployment.tags)
+            bound_roles(self, shared_parts.deployment)
             try:
                 if engine_builds:
-                    claim_builds(self, shared.place, "engine")
+                    claim_builds(self, shared_parts.deployment, "engine")
                 if image_builds:
-                    claim_builds(self, shared.place, "image")
+                    claim_builds(self, shared_parts.deployment, "image")
             except FindingsError as error:
                 report(self, error.findings)
-            shared.parts = declare_foundation(
-                self, shared.place, bucket=bucket, engine_builds=engine_builds, image_builds=image_builds
+            shared_parts.parts = declare_foundation(
+                self,
+                shared_parts.deployment,
+                bucket=bucket,
+                engine_builds=engine_builds,
+                image_builds=image_builds,
             )
 
     @classmethod
     def from_environment(
         cls, scope: Construct, id: str, *, environment: EnvironmentProp, bucket: s3.IBucket | None = None
     ) -> EndpointSupport:
-        """What is deployed already: the Foundation of `fleet deploy`, or the support of another app.
+        """A deployed support: the Foundation of `fleet deploy`, or the support of another app.
 
         Args:
             scope: The parent; its stack has the environment's account and region.
@@ -83,7 +87,7 @@ class EndpointSupport(Construct):
     @property
     def bucket(self) -> s3.IBucket | None:
         """The artifact bucket; None where nothing is declared here and none was given."""
-        return self._shared.parts.bucket if self._shared.parts else self._shared.bucket
+        return self._shared_parts.parts.bucket if self._shared_parts.parts else self._shared_parts.bucket
 
     def alarm_topic(self, severity: AlarmSeverity) -> sns.ITopic:
         """The topic that alarms of a severity notify, of a support that is declared here.
@@ -94,10 +98,10 @@ class EndpointSupport(Construct):
         Raises:
             ValueError: it is deployed elsewhere, or wrong.
         """
-        if self._shared.parts is None:
+        if self._shared_parts.parts is None:
             raise ValueError(f"{self.node.path} declares no topics; take them from where it is declared")
         if severity not in self._topics:
-            arn = self._shared.parts.topics.arns[severity]
+            arn = self._shared_parts.parts.topics.arns[severity]
             self._topics[severity] = sns.Topic.from_topic_arn(self, f"{severity.capitalize()}Topic", arn)
         return self._topics[severity]
 
@@ -110,9 +114,9 @@ class _DeployedSupport(EndpointSupport):
     ) -> None:
         super(EndpointSupport, self).__init__(scope, id)
         self._topics = dict[AlarmSeverity, sns.ITopic]()
-        self._shared = SharedParts(self, environment, bucket, declared=False)
+        self._shared_parts = SharedParts(self, environment, bucket, is_declared=False)
 
 
 def shared_by(support: EndpointSupport) -> SharedParts:
-    """What a support stands for."""
-    return support._shared
+    """The shared parts of a support."""
+    return support._shared_parts

@@ -13,9 +13,9 @@ from fleet_emulator.autoscaling.targets import TargetId
 from fleet_emulator.autoscaling.variants import INSTANCE_COUNT, NAMESPACE, ScaledVariant
 from fleet_emulator.failures import reason_of
 
-_FULFILLED = "Successfully set desired instance count to {}. Change successfully fulfilled by sagemaker."
-_WAITING = "Successfully set desired instance count to {}. Waiting for change to be fulfilled by sagemaker."
-_REFUSED = "Failed to set desired instance count to {}. Reason: {}"
+_SUCCESS = "Successfully set desired instance count to {}. Change successfully fulfilled by sagemaker."
+_PROGRESS = "Successfully set desired instance count to {}. Waiting for change to be fulfilled by sagemaker."
+_FAILURE = "Failed to set desired instance count to {}. Reason: {}"
 
 
 @dataclass(kw_only=True)
@@ -30,26 +30,26 @@ class ScalingActivity:
     capacity: int
     cause: str
     id: str = field(default_factory=lambda: str(uuid4()))
-    started: float = field(default_factory=time.time)
-    ended: float | None = None
+    start_time: float = field(default_factory=time.time)
+    end_time: float | None = None
     status: str = "InProgress"
     message: str = ""
 
     def __post_init__(self) -> None:
-        self.message = _WAITING.format(self.capacity)
+        self.message = _PROGRESS.format(self.capacity)
 
     def end(self) -> None:
         """Record that the instances are in service."""
-        self.ended, self.status, self.message = time.time(), "Successful", _FULFILLED.format(self.capacity)
+        self.end_time, self.status, self.message = time.time(), "Successful", _SUCCESS.format(self.capacity)
 
     def refuse(self, reason: str) -> None:
         """Record SageMaker's refusal."""
-        self.ended, self.status = time.time(), "Failed"
-        self.message = _REFUSED.format(self.capacity, reason)
+        self.end_time, self.status = time.time(), "Failed"
+        self.message = _FAILURE.format(self.capacity, reason)
 
     def answer(self) -> dict[str, Any]:
         """The activity as DescribeScalingActivities shows it."""
-        end = {} if self.ended is None else {"EndTime": self.ended}
+        end = {} if self.end_time is None else {"EndTime": self.end_time}
         return {
             "ActivityId": self.id,
             "ServiceNamespace": self.target.namespace,
@@ -57,7 +57,7 @@ class ScalingActivity:
             "ScalableDimension": self.target.dimension,
             "Description": f"Setting desired instance count to {self.capacity}.",
             "Cause": self.cause,
-            "StartTime": self.started,
+            "StartTime": self.start_time,
             "StatusCode": self.status,
             "StatusMessage": self.message,
             **end,
@@ -68,13 +68,13 @@ class ScalingActivities:
     """The activities of one account and region."""
 
     def __init__(self) -> None:
-        self._all: list[ScalingActivity] = []
+        self._activities: list[ScalingActivity] = []
 
     def begin(self, variant: ScaledVariant, capacity: int, cause: str) -> None:
         """Begin an activity; one that SageMaker refuses has failed."""
         target = TargetId(NAMESPACE, variant.resource_id, INSTANCE_COUNT)
         activity = ScalingActivity(target=target, capacity=capacity, cause=cause)
-        self._all.append(activity)
+        self._activities.append(activity)
         try:
             variant.change(capacity, activity.end)
         except ServiceException as error:
@@ -87,6 +87,9 @@ class ScalingActivities:
         """
         return [
             activity.answer()
-            for activity in reversed(self._all)
-            if all(wanted in (None, own) for wanted, own in zip(filters, activity.target, strict=True))
+            for activity in reversed(self._activities)
+            if all(
+                filter_value in (None, own)
+                for filter_value, own in zip(filters, activity.target, strict=True)
+            )
         ]

@@ -80,27 +80,27 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             self.tags.register(before.arn, tags)
         if namespace == NAMESPACE:
             require_variant(self._sagemaker, r_id)
-        least = min_capacity if before is None or min_capacity is not None else before.min_capacity
-        most = max_capacity if before is None or max_capacity is not None else before.max_capacity
-        if least is None or most is None:
+        minimum = min_capacity if before is None or min_capacity is not None else before.min_capacity
+        maximum = max_capacity if before is None or max_capacity is not None else before.max_capacity
+        if minimum is None or maximum is None:
             raise InvalidError("Both MinCapacity and MaxCapacity are needed to register a scalable target")
-        self._check_capacities(r_id, dimension, least, most)
+        self._check_capacities(r_id, dimension, minimum, maximum)
         target = super().register_scalable_target(
             namespace,
             r_id,
             dimension,
-            least,
-            most,
+            minimum,
+            maximum,
             role_arn or service_role(namespace, self.partition, self.account_id),
             _merge_suspension(before, suspended_state),
         )
         if before is None:
             self.tags.register(target.arn, tags)
         if dimension == INSTANCE_COUNT and not (variant := ScaledVariant(self._sagemaker, r_id)).in_progress:
-            if variant.capacity < least:
-                self.activities.begin(variant, least, f"minimum capacity was set to {least}")
-            elif variant.capacity > most:
-                self.activities.begin(variant, most, f"maximum capacity was set to {most}")
+            if variant.capacity < minimum:
+                self.activities.begin(variant, minimum, f"minimum capacity was set to {minimum}")
+            elif variant.capacity > maximum:
+                self.activities.begin(variant, maximum, f"maximum capacity was set to {maximum}")
         return target
 
     def scale(self, resource_id: str, capacity: int) -> None:
@@ -114,8 +114,8 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         policy = next((policy for policy in self.policies.values() if _of(policy) == id), None)
         if target is None or policy is None:
             raise ObjectNotFoundError(f"No scaling policy found for {id}")
-        least, most = target.min_capacity or 0, target.max_capacity or capacity
-        capacity = min(max(capacity, least), most)
+        minimum, maximum = target.min_capacity or 0, target.max_capacity or capacity
+        capacity = min(max(capacity, minimum), maximum)
         way, alarm = ("Out", "High") if capacity > variant.capacity else ("In", "Low")
         state: Any = target.suspended_state  # annotated as str in moto
         if capacity != variant.capacity and not state[f"DynamicScaling{way}Suspended"]:
@@ -129,14 +129,16 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         Raises:
             ObjectNotFoundError: it is not registered.
         """
-        wanted = TargetId(namespace, r_id, dimension)
-        target = self.target(wanted)
+        target_id = TargetId(namespace, r_id, dimension)
+        target = self.target(target_id)
         if target is None:
-            raise ObjectNotFoundError(f"No scalable target found for {wanted}")
-        for policy in [policy for policy in self.policies.values() if _of(policy) == wanted]:
+            raise ObjectNotFoundError(f"No scalable target found for {target_id}")
+        for policy in [policy for policy in self.policies.values() if _of(policy) == target_id]:
             super().delete_scaling_policy(policy.policy_name, namespace, r_id, dimension)
         self.scheduled_actions = [
-            scheduled_action for scheduled_action in self.scheduled_actions if _of(scheduled_action) != wanted
+            scheduled_action
+            for scheduled_action in self.scheduled_actions
+            if _of(scheduled_action) != target_id
         ]
         self.tags.deregister(target.arn)
         super().deregister_scalable_target(namespace, r_id, dimension)
@@ -269,12 +271,14 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             service_namespace, scheduled_action_name, resource_id, scalable_dimension
         )
 
-    def _check_capacities(self, r_id: str, dimension: str, least: int | None, most: int | None) -> None:
-        if dimension == INSTANCE_COUNT and least is not None:
-            allowed = least_capacity(self._sagemaker, r_id)
-            if least < allowed:
-                raise InvalidError(f"Minimum capacity {least} is less than the minimum allowed, {allowed}")
-        if least is not None and most is not None and most < least:
+    def _check_capacities(self, r_id: str, dimension: str, minimum: int | None, maximum: int | None) -> None:
+        if dimension == INSTANCE_COUNT and minimum is not None:
+            smallest_capacity = least_capacity(self._sagemaker, r_id)
+            if minimum < smallest_capacity:
+                raise InvalidError(
+                    f"Minimum capacity {minimum} is less than the minimum allowed, {smallest_capacity}"
+                )
+        if minimum is not None and maximum is not None and maximum < minimum:
             raise InvalidError("Maximum capacity cannot be less than minimum capacity")
 
     def _has_scheduled_action(self, name: str, target: TargetId) -> bool:
@@ -287,10 +291,14 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         if self.target(target) is None:
             raise ObjectNotFoundError(f"No scalable target registered for {target}")
 
-    def target(self, wanted: TargetId) -> FakeScalableTarget | None:
+    def target(self, target_id: TargetId) -> FakeScalableTarget | None:
         """The registered target, or None."""
-        found = self.targets.get(wanted.dimension, {}).get(wanted.resource_id)
-        return found if found is not None and found.service_namespace == wanted.namespace else None
+        registration = self.targets.get(target_id.dimension, {}).get(target_id.resource_id)
+        return (
+            registration
+            if registration is not None and registration.service_namespace == target_id.namespace
+            else None
+        )
 
     @property
     def _sagemaker(self) -> Any:
@@ -335,10 +343,10 @@ class EmbeddedAutoScalingResponse(ApplicationAutoScalingResponse):
         return cast(EmbeddedAutoScaling, self.applicationautoscaling_backend)
 
 
-def _merge_suspension(before: FakeScalableTarget | None, given: Mapping[str, bool] | None) -> Any:
+def _merge_suspension(before: FakeScalableTarget | None, suspensions: Mapping[str, bool] | None) -> Any:
     state: Any = None if before is None else before.suspended_state  # annotated as str in moto
-    return suspended_state(state, given)
+    return suspended_state(state, suspensions)
 
 
-def _of(thing: FakeApplicationAutoscalingPolicy | FakeScheduledAction) -> TargetId:
-    return TargetId(thing.service_namespace, thing.resource_id, thing.scalable_dimension)
+def _of(registration: FakeApplicationAutoscalingPolicy | FakeScheduledAction) -> TargetId:
+    return TargetId(registration.service_namespace, registration.resource_id, registration.scalable_dimension)

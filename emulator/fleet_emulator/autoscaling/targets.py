@@ -16,7 +16,7 @@ _SUSPENSIONS = ("DynamicScalingInSuspended", "DynamicScalingOutSuspended", "Sche
 
 
 class TargetId(NamedTuple):
-    """What identifies a target in each call."""
+    """The identity of a target in each call."""
 
     namespace: str
     resource_id: str
@@ -30,9 +30,11 @@ class TargetId(NamedTuple):
         )
 
 
-def suspended_state(before: Mapping[str, bool] | None, given: Mapping[str, bool] | None) -> dict[str, bool]:
+def suspended_state(
+    before: Mapping[str, bool] | None, suspensions: Mapping[str, bool] | None
+) -> dict[str, bool]:
     """All three suspensions; what is not given stays as it was, at first not suspended."""
-    return dict.fromkeys(_SUSPENSIONS, False) | dict(before or {}) | dict(given or {})
+    return dict.fromkeys(_SUSPENSIONS, False) | dict(before or {}) | dict(suspensions or {})
 
 
 class InvalidError(ServiceException):
@@ -42,7 +44,7 @@ class InvalidError(ServiceException):
 
 
 class ObjectNotFoundError(ServiceException):
-    """What the request names does not exist; for CloudFormation a deletion has then nothing left to do."""
+    """The request names an object that does not exist; for CloudFormation a deletion is then complete."""
 
     code = "ObjectNotFoundException"
 
@@ -102,7 +104,7 @@ _METRICS = ("PredefinedMetricSpecification", "CustomizedMetricSpecification")
 
 
 def require_untracked_metric(
-    name: str, body: Mapping[str, Any], others: Iterable[FakeApplicationAutoscalingPolicy]
+    name: str, body: Mapping[str, Any], policies: Iterable[FakeApplicationAutoscalingPolicy]
 ) -> None:
     """Refuse a second policy of a target that tracks the same metric.
 
@@ -112,9 +114,9 @@ def require_untracked_metric(
         InvalidError: another policy tracks it.
     """
     metric = _metric(body)
-    for other in others:
-        other_metric = _metric(other.target_tracking_scaling_policy_configuration or {})
-        if metric is not None and other.policy_name != name and other_metric == metric:
+    for policy in policies:
+        other_metric = _metric(policy.target_tracking_scaling_policy_configuration or {})
+        if metric is not None and policy.policy_name != name and other_metric == metric:
             raise InvalidError(
                 "Only one TargetTrackingScaling policy for a given metric specification is allowed."
             )

@@ -19,13 +19,13 @@ _RESOURCE_ID = re.compile(r"endpoint/([^/]+)/variant/([^/]+)")
 def registered_variants(scaling: ApplicationAutoscalingBackend, endpoint_name: str) -> Iterator[str]:
     """The names of an endpoint's variants whose instances are counted by a registered target."""
     for resource_id in scaling.targets.get(INSTANCE_COUNT, {}):
-        found = _RESOURCE_ID.fullmatch(resource_id)
-        if found and found[1] == endpoint_name:
-            yield found[2]
+        match = _RESOURCE_ID.fullmatch(resource_id)
+        if match and match[1] == endpoint_name:
+            yield match[2]
 
 
 def resource_id_of(endpoint_name: str, variant_name: str) -> str:
-    """What a variant is called as a target."""
+    """The name of a variant as a target."""
     return f"endpoint/{endpoint_name}/variant/{variant_name}"
 
 
@@ -45,13 +45,13 @@ def require_variant(sagemaker: SageMakerModelBackend, resource_id: str) -> None:
     Raises:
         InvalidError: there is no such endpoint or no such variant; only the code is AWS's, not the words.
     """
-    found = _RESOURCE_ID.fullmatch(resource_id)
-    if found is None:
+    match = _RESOURCE_ID.fullmatch(resource_id)
+    if match is None:
         raise InvalidError("Unsupported service namespace, resource type or scalable dimension")
-    endpoint = sagemaker.endpoints.get(found[1])
+    endpoint = sagemaker.endpoints.get(match[1])
     if endpoint is None:
         raise InvalidError(f"SageMaker endpoint doesn't exist: {resource_id}")
-    if found[2] not in (variant["VariantName"] for variant in endpoint.production_variants):
+    if match[2] not in (variant["VariantName"] for variant in endpoint.production_variants):
         raise InvalidError(f"SageMaker variant doesn't exist: {resource_id}")
 
 
@@ -60,8 +60,8 @@ def least_capacity(sagemaker: SageMakerModelBackend, resource_id: str) -> int:
 
     Source: SageMaker developer guide, endpoint-auto-scaling-add-policy.html, async-inference-autoscale.html.
     """
-    found = _RESOURCE_ID.fullmatch(resource_id)
-    endpoint = sagemaker.endpoints.get(found[1]) if found else None
+    match = _RESOURCE_ID.fullmatch(resource_id)
+    endpoint = sagemaker.endpoints.get(match[1]) if match else None
     config = sagemaker.endpoint_configs.get(endpoint.endpoint_config_name) if endpoint else None
     return 0 if config and config.async_inference_config else 1
 
@@ -89,11 +89,11 @@ class ScaledVariant:
             if variant["VariantName"] == self._name
         )
 
-    def change(self, capacity: int, ended: Callable[[], None]) -> None:
+    def change(self, capacity: int, on_end: Callable[[], None]) -> None:
         """Have SageMaker change the instances; `ended` is called when they are in service.
 
         Raises:
             ValidationError: SageMaker refuses.
         """
-        wanted = [{"VariantName": self._name, "DesiredInstanceCount": capacity}]
-        self._sagemaker.update_endpoint_weights_and_capacities(self._endpoint, wanted, ended)
+        settings = [{"VariantName": self._name, "DesiredInstanceCount": capacity}]
+        self._sagemaker.update_endpoint_weights_and_capacities(self._endpoint, settings, on_end)

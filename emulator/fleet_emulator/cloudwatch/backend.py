@@ -44,10 +44,10 @@ class EmbeddedCloudWatch(moto.CloudWatchBackend):
         for number, datum in enumerate(metric_data, 1):
             self._validate_parameters_put_metric_data(datum, number)
             _check_values(datum, f"MetricData.member.{number}")
-        now = datetime.now(UTC)
+        current_time = datetime.now(UTC)
         for datum in metric_data:
             metric = Metric.of(namespace, datum["MetricName"], _dimensions(datum))
-            unit, time = datum.get("Unit", "None"), _seconds(datum.get("Timestamp", now))
+            unit, time = datum.get("Unit", "None"), _seconds(datum.get("Timestamp", current_time))
             _add(datum, self._store.minute(metric, unit, time))
 
     def get_metric_data(
@@ -58,10 +58,10 @@ class EmbeddedCloudWatch(moto.CloudWatchBackend):
         scan_by: str = "TimestampAscending",
     ) -> list[dict[str, Any]]:
         """GetMetricData."""
-        asked = Queries(self._store, queries, start=_seconds(start_time), end=_seconds(end_time))
+        evaluation = Queries(self._store, queries, start=_seconds(start_time), end=_seconds(end_time))
         answers = []
         for query in queries:
-            for line in asked.lines(query) if query.get("ReturnData", True) else ():
+            for line in evaluation.lines(query) if query.get("ReturnData", True) else ():
                 points = sorted(line.points.items(), reverse=scan_by == "TimestampDescending")
                 answers.append(
                     {
@@ -87,21 +87,21 @@ class EmbeddedCloudWatch(moto.CloudWatchBackend):
         for name in statistics:
             check_statistic(name, period)
         points = []
-        for each in [unit] if unit else self._store.units(metric):
+        for unit_name in [unit] if unit else self._store.units(metric):
             limits = {"start": _seconds(start), "end": _seconds(end)}
-            for time, samples in self._store.periods(metric, period=period, unit=each, **limits).items():
+            for time, samples in self._store.periods(metric, period=period, unit=unit_name, **limits).items():
                 values = {name: samples.statistic(name) for name in statistics}
                 plain = {name: value for name, value in values.items() if name in STATISTICS}
                 ranks = {k: v for k, v in values.items() if k not in STATISTICS and v is not None}
-                extended = {"ExtendedStatistics": ranks} if ranks else {}
+                percentiles = {"ExtendedStatistics": ranks} if ranks else {}
                 moment = datetime.fromtimestamp(time, UTC)
-                points.append({"Timestamp": moment, "Unit": each, **plain, **extended})
+                points.append({"Timestamp": moment, "Unit": unit_name, **plain, **percentiles})
         return points
 
     def get_filtered_metrics(
         self, metric_name: str | None, namespace: str | None, dimensions: list[dict[str, str]]
     ) -> list[Any]:
-        """What ListMetrics finds."""
+        """The metrics of ListMetrics."""
         return [
             moto.Metric(
                 metric.name, metric.namespace, [moto.Dimension(*dimension) for dimension in metric.dimensions]
@@ -109,7 +109,7 @@ class EmbeddedCloudWatch(moto.CloudWatchBackend):
             for metric in self._store.metrics()
             if metric_name in (None, metric.name)
             and namespace in (None, metric.namespace)
-            and all(_has(dict(metric.dimensions), wanted) for wanted in dimensions)
+            and all(_has(dict(metric.dimensions), condition) for condition in dimensions)
         ]
 
 
@@ -120,7 +120,7 @@ class EmbeddedCloudWatchResponse(CloudWatchResponse):
         """GetMetricStatistics; moto leaves percentiles out."""
         backend = cast(EmbeddedCloudWatch, self.cloudwatch_backend)
         name = self._get_param("MetricName")
-        dimensions = {each["Name"]: each["Value"] for each in self._get_param("Dimensions", [])}
+        dimensions = {item["Name"]: item["Value"] for item in self._get_param("Dimensions", [])}
         points = backend.datapoints(
             Metric.of(self._get_param("Namespace"), name, dimensions),
             [*self._get_param("Statistics", []), *self._get_param("ExtendedStatistics", [])],
@@ -152,13 +152,13 @@ def _add(datum: dict[str, Any], samples: Samples) -> None:
         samples.add([datum["Value"]], [1.0])
 
 
-def _has(dimensions: dict[str, str], wanted: dict[str, str]) -> bool:
-    found = dimensions.get(wanted["Name"])
-    return found is not None and wanted.get("Value", found) == found
+def _has(dimensions: dict[str, str], condition: dict[str, str]) -> bool:
+    value = dimensions.get(condition["Name"])
+    return value is not None and condition.get("Value", value) == value
 
 
 def _dimensions(datum: dict[str, Any]) -> dict[str, str]:
-    return {each["Name"]: each["Value"] for each in datum.get("Dimensions", [])}
+    return {dimension["Name"]: dimension["Value"] for dimension in datum.get("Dimensions", [])}
 
 
 def _seconds(moment: datetime) -> float:

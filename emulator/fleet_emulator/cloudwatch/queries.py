@@ -28,7 +28,7 @@ class SearchError(Exception):
 
 @dataclass(frozen=True)
 class SearchTerms:
-    """What is searched for.
+    """The conditions of a search.
 
     Attributes:
         schema: The namespace and the names of all dimensions, in any order; None: any.
@@ -42,8 +42,8 @@ class SearchTerms:
         """Whether a metric is found."""
         if self.schema not in (None, (metric.namespace, frozenset(name for name, _ in metric.dimensions))):
             return False
-        named = {**dict(metric.dimensions), "Namespace": metric.namespace, "MetricName": metric.name}
-        return self.terms.items() <= named.items()
+        properties = {**dict(metric.dimensions), "Namespace": metric.namespace, "MetricName": metric.name}
+        return self.terms.items() <= properties.items()
 
 
 def read_search(query: str) -> SearchTerms:
@@ -92,12 +92,12 @@ class ExpressionError(Exception):
 
 
 class Data(Protocol):
-    """What an expression may ask for."""
+    """The data that an expression reads."""
 
     def line(self, id: str) -> Value:
-        """What has that id in the same request."""
+        """The value of the query with that id in the same request."""
 
-    def search(self, wanted: SearchTerms, statistic: str, period: int) -> list[Line]:
+    def search(self, terms: SearchTerms, statistic: str, period: int) -> list[Line]:
         """Every metric that fits."""
 
 
@@ -126,8 +126,8 @@ def _value(node: ast.expr, data: Data) -> Value:
             return data.line(name)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return _arithmetic(operator.mul, -1.0, _value(operand, data))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _arithmetic(_OPERATORS[type(op)], _value(left, data), _value(right, data))
+        case ast.BinOp(left=first, op=op, right=second) if type(op) in _OPERATORS:
+            return _arithmetic(_OPERATORS[type(op)], _value(first, data), _value(second, data))
         case ast.Call(func=ast.Name(id="SUM"), args=[summed], keywords=[]):
             return _sum(_value(summed, data))
         case ast.Call(func=ast.Name(id="DIFF"), args=[changing], keywords=[]):
@@ -139,32 +139,32 @@ def _value(node: ast.expr, data: Data) -> Value:
     raise ExpressionError(f"{ast.unparse(node)!r} is not understood here")
 
 
-def _arithmetic(operation: Callable[[float, float], float], left: Value, right: Value) -> Value:
-    match left, right:
+def _arithmetic(operation: Callable[[float, float], float], first: Value, second: Value) -> Value:
+    match first, second:
         case list(), list():
             raise ExpressionError("two arrays of time series cannot be combined: SUM one of them")
         case list(), float() | Line():
-            return [replace(each, points=_points(operation, each, right)) for each in left]
+            return [replace(line, points=_points(operation, line, second)) for line in first]
         case float() | Line(), list():
-            return [replace(each, points=_points(operation, left, each)) for each in right]
+            return [replace(line, points=_points(operation, first, line)) for line in second]
         case float(), float():
             try:
-                return operation(left, right)
+                return operation(first, second)
             except ZeroDivisionError as error:
-                raise ExpressionError(f"the number {left:g} is divided by zero") from error
+                raise ExpressionError(f"the number {first:g} is divided by zero") from error
         case float() | Line(), float() | Line():
-            return Line(_points(operation, left, right))
+            return Line(_points(operation, first, second))
     raise AssertionError
 
 
 def _points(
-    operation: Callable[[float, float], float], left: float | Line, right: float | Line
+    operation: Callable[[float, float], float], first: float | Line, second: float | Line
 ) -> dict[int, float]:
-    times = {time for value in (left, right) if isinstance(value, Line) for time in value.points}
+    times = {time for value in (first, second) if isinstance(value, Line) for time in value.points}
     points = {}
     for time in sorted(times):
         with suppress(ZeroDivisionError):
-            points[time] = operation(_at(left, time), _at(right, time))
+            points[time] = operation(_at(first, time), _at(second, time))
     return points
 
 
@@ -188,13 +188,13 @@ def _differences(value: Value) -> Value:
         case Line():
             return Line(_changes(value))
         case list():
-            return [replace(each, points=_changes(each)) for each in value]
+            return [replace(line, points=_changes(line)) for line in value]
     raise ExpressionError(f"DIFF is of time series, not of the number {value:g}")
 
 
 def _changes(line: Line) -> dict[int, float]:
     points = pairwise(sorted(line.points.items()))
-    return {time: now - before for (_, before), (time, now) in points}
+    return {time: value - before for (_, before), (time, value) in points}
 
 
 def _search(query: ast.expr, statistic: ast.expr, period: ast.expr, data: Data) -> list[Line]:
@@ -240,7 +240,7 @@ class Queries:
         return [replace(line, label=_label(label, line)) for line in value]
 
     def line(self, id: str) -> Value:
-        """What the query with that id comes to."""
+        """The value of the query with that id."""
         if id not in self._queries:
             raise ExpressionError(f"nothing has the id {id}")
         if id in self._under_way:
@@ -251,18 +251,24 @@ class Queries:
         finally:
             self._under_way.remove(id)
 
-    def search(self, wanted: SearchTerms, statistic: str, period: int) -> list[Line]:
+    def search(self, terms: SearchTerms, statistic: str, period: int) -> list[Line]:
         """Every metric that fits."""
-        found = [metric for metric in self._store.metrics() if wanted.fits(metric)]
-        return [self._statistic(metric, statistic, period) for metric in found]
+        metrics = [metric for metric in self._store.metrics() if terms.fits(metric)]
+        return [self._statistic(metric, statistic, period) for metric in metrics]
 
     def _value(self, query: Query) -> Line | list[Line]:
         if "Expression" in query:
             return evaluate(query["Expression"], self)
-        wanted = query["MetricStat"]
-        dimensions = {each["Name"]: each["Value"] for each in wanted["Metric"].get("Dimensions", [])}
-        metric = Metric.of(wanted["Metric"]["Namespace"], wanted["Metric"]["MetricName"], dimensions)
-        return self._statistic(metric, wanted["Stat"], int(wanted["Period"]), wanted.get("Unit"))
+        metric_stat = query["MetricStat"]
+        dimensions = {
+            dimension["Name"]: dimension["Value"] for dimension in metric_stat["Metric"].get("Dimensions", [])
+        }
+        metric = Metric.of(
+            metric_stat["Metric"]["Namespace"], metric_stat["Metric"]["MetricName"], dimensions
+        )
+        return self._statistic(
+            metric, metric_stat["Stat"], int(metric_stat["Period"]), metric_stat.get("Unit")
+        )
 
     def _statistic(self, metric: Metric, name: str, period: int, unit: str | None = None) -> Line:
         check_statistic(name, period)
@@ -274,13 +280,13 @@ class Queries:
 
 
 def _label(label: str, line: Line) -> str:
-    """What the legend calls one of several lines; `${PROP('Dim.NAME')}` stands for a dimension's value.
+    """The legend of one of several lines; `${PROP('Dim.NAME')}` stands for a dimension's value.
 
     Source: "Use dynamic labels", Amazon CloudWatch User Guide.
     """
     if not _DIMENSION.search(label):
         return f"{label} {line.label}".strip()
-    return _DIMENSION.sub(lambda found: dict(line.dimensions).get(found[1], ""), label)
+    return _DIMENSION.sub(lambda match: dict(line.dimensions).get(match[1], ""), label)
 
 
 def check_statistic(name: str, period: int) -> None:

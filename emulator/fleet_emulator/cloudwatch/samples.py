@@ -49,13 +49,13 @@ class Samples:
             self._sets.append(values)
 
     @staticmethod
-    def merged(parts: Iterable[Samples]) -> Samples:
+    def merge(parts: Iterable[Samples]) -> Samples:
         """All of them as one."""
-        merged = Samples()
+        whole = Samples()
         for part in parts:
-            merged.add(part._values, part._counts)
-            merged._sets += part._sets
-        return merged
+            whole.add(part._values, part._counts)
+            whole._sets += part._sets
+        return whole
 
     def statistic(self, name: str) -> float | None:
         """A statistic of all values; None for a percentile where not all values are known.
@@ -74,27 +74,27 @@ class Samples:
             case "Average":
                 return self._sum() / self._count()
             case "Minimum":
-                return min([*self._values, *(each.minimum for each in self._sets)])
+                return min([*self._values, *(sums.minimum for sums in self._sets)])
             case "Maximum":
-                return max([*self._values, *(each.maximum for each in self._sets)])
+                return max([*self._values, *(sums.maximum for sums in self._sets)])
         share = _PERCENTILE.fullmatch(name)
         if share is None:
             raise ValueError(f"there is no statistic {name}")
         return None if self._sets else self._percentile(float(share[1]) / 100)
 
     def _count(self) -> float:
-        return math.fsum(self._counts) + math.fsum(each.sample_count for each in self._sets)
+        return math.fsum(self._counts) + math.fsum(sums.sample_count for sums in self._sets)
 
     def _sum(self) -> float:
         single = (value * count for value, count in zip(self._values, self._counts, strict=True))
-        return math.fsum(single) + math.fsum(each.sum for each in self._sets)
+        return math.fsum(single) + math.fsum(sums.sum for sums in self._sets)
 
     def _percentile(self, share: float) -> float:
-        ranked = sorted(zip(self._values, self._counts, strict=True))
+        pairs = sorted(zip(self._values, self._counts, strict=True))
         # Rounded: 0.9 * 10 must not reach beyond the ninth value.
         rank = round(share * self._count(), 9)
-        below = accumulate(count for _, count in ranked)
-        return next(value for (value, _), reached in zip(ranked, below, strict=True) if reached >= rank)
+        below = accumulate(count for _, count in pairs)
+        return next(value for (value, _), total in zip(pairs, below, strict=True) if total >= rank)
 
 
 MINUTE = 60
@@ -142,14 +142,14 @@ class MetricStore:
         The first is the one that contains `start`; all begin before `end`.
         """
         first = int(start) // period * period
-        found: defaultdict[int, list[Samples]] = defaultdict(list)
-        for each, minutes in self._minutes.get(metric, {}).items():
-            if unit is None or each == unit:
+        parts_by_period: defaultdict[int, list[Samples]] = defaultdict(list)
+        for unit_name, minutes in self._minutes.get(metric, {}).items():
+            if unit is None or unit_name == unit:
                 for minute, samples in minutes.items():
-                    beginning = minute // period * period
-                    if first <= beginning < end:
-                        found[beginning].append(samples)
+                    period_start = minute // period * period
+                    if first <= period_start < end:
+                        parts_by_period[period_start].append(samples)
         return {
-            beginning: parts[0] if len(parts) == 1 else Samples.merged(parts)
-            for beginning, parts in sorted(found.items())
+            period_start: parts[0] if len(parts) == 1 else Samples.merge(parts)
+            for period_start, parts in sorted(parts_by_period.items())
         }

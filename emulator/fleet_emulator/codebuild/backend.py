@@ -17,8 +17,8 @@ from moto.core.responses import ActionResult
 
 from fleet_emulator import process_state
 from fleet_emulator.codebuild.build import (
-    QUEUED,
-    STOPPED,
+    QUEUED_STATUS,
+    STOPPED_STATUS,
     Build,
     next_in_queue,
     require_place,
@@ -50,7 +50,7 @@ _PLACES = {
     "queuedTimeoutInMinutesOverride": ("queuedTimeoutInMinutes",),
 }
 _VARIABLES = "environmentVariablesOverride"
-_OTHERS = {"projectName", "idempotencyToken", _VARIABLES}
+_OTHER_KEYS = {"projectName", "idempotencyToken", _VARIABLES}
 
 
 def overridden(project: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,22 +63,24 @@ def overridden(project: Mapping[str, Any], request: Mapping[str, Any]) -> dict[s
         InvalidInputException: an override that has no effect here, fleets among them.
     """
     for name in request:
-        if name not in _PLACES.keys() | _OTHERS:
+        if name not in _PLACES.keys() | _OTHER_KEYS:
             raise InvalidInputException(f"the embedded AWS starts no build with {name}")
-    declared = {key: deepcopy(project[key]) for key in _VISIBLE_KEYS if project.get(key) is not None}
+    settings = {key: deepcopy(project[key]) for key in _VISIBLE_KEYS if project.get(key) is not None}
     if "sourceTypeOverride" in request:
-        declared["source"].pop("buildspec", None)
+        settings["source"].pop("buildspec", None)
     for name, place in _PLACES.items():
         if name in request:
-            holder = declared if len(place) == 1 else declared[place[0]]
+            holder = settings if len(place) == 1 else settings[place[0]]
             holder[place[-1]] = request[name]
-    variables = {each["name"]: each for each in declared["environment"].get("environmentVariables", [])}
-    variables |= {each["name"]: each for each in request.get(_VARIABLES, [])}
+    variables = {
+        variable["name"]: variable for variable in settings["environment"].get("environmentVariables", [])
+    }
+    variables |= {variable["name"]: variable for variable in request.get(_VARIABLES, [])}
     for name, variable in variables.items():
         if variable.get("type", "PLAINTEXT") != "PLAINTEXT":
             raise InvalidInputException(f"the embedded AWS reads no variable from elsewhere: {name}")
-    declared["environment"]["environmentVariables"] = list(variables.values())
-    return declared
+    settings["environment"]["environmentVariables"] = list(variables.values())
+    return settings
 
 
 class EmbeddedCodeBuild(CodeBuildBackend):
@@ -111,8 +113,8 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             arn = f"arn:aws:codebuild:{self.region_name}:{self.account_id}:project/{name}"
             raise ResourceNotFoundException(f"Project cannot be found: {arn}")
         project = self.codebuild_projects[name].project_metadata
-        declared = overridden(project, request)
-        build = self._make_build(name, project, declared)
+        settings = overridden(project, request)
+        build = self._make_build(name, project, settings)
         runs = require_place(build, self._builds.values(), project.get("concurrentBuildLimit"))
         self._builds[build.id] = build
         self.build_history[name].insert(0, build.id)
@@ -122,7 +124,7 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             self._run(build)
         return build
 
-    def found(self, ids: Sequence[str]) -> tuple[list[Build], list[str]]:
+    def find_builds(self, ids: Sequence[str]) -> tuple[list[Build], list[str]]:
         """BatchGetBuilds: those that there are, and the ids of those that there are not."""
         return [self._builds[id] for id in ids if id in self._builds], [
             id for id in ids if id not in self._builds
@@ -139,12 +141,12 @@ class EmbeddedCodeBuild(CodeBuildBackend):
         build = self._builds[id]
         if build.task is not None:
             build.task.stop()
-        elif build.ended is None:
-            build.end(STOPPED)
+        elif build.end_time is None:
+            build.end(STOPPED_STATUS)
             complete_build(build, account=self.account_id, region=self.region_name)
         return build
 
-    def _make_build(self, name: str, project: Mapping[str, Any], declared: Mapping[str, Any]) -> Build:
+    def _make_build(self, name: str, project: Mapping[str, Any], settings: Mapping[str, Any]) -> Build:
         uuid = str(uuid4())
         id = f"{name}:{uuid}"
         group = project.get("logsConfig", {}).get("cloudWatchLogs", {}).get("groupName")
@@ -153,16 +155,16 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             arn=f"arn:aws:codebuild:{self.region_name}:{self.account_id}:build/{id}",
             number=len(self.build_history[name]) + 1,
             project=name,
-            declared=declared,
+            settings=settings,
             log=(group or f"/aws/codebuild/{name}", uuid),
         )
         build.begin("SUBMITTED")
         build.end()
-        build.begin(QUEUED)
+        build.begin(QUEUED_STATUS)
         return build
 
     def _run(self, build: Build) -> None:
-        seconds = 60 * float(build.declared["timeoutInMinutes"])
+        seconds = 60 * float(build.settings["timeoutInMinutes"])
         build.task = Task(seconds=seconds)
         process_state.current().stop_at_end(build.task)
         build.end()
@@ -173,9 +175,9 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             run_build(build, task, account=self.account_id, region=self.region_name)
         finally:
             with turn():
-                following = next_in_queue(build.machine, self._builds.values())
-                if following is not None and not process_state.current().stopping.is_set():
-                    self._run(following)
+                next_build = next_in_queue(build.machine, self._builds.values())
+                if next_build is not None and not process_state.current().stop_event.is_set():
+                    self._run(next_build)
 
 
 class EmbeddedCodeBuildResponse(CodeBuildResponse):
@@ -185,11 +187,11 @@ class EmbeddedCodeBuildResponse(CodeBuildResponse):
         """CreateProject, with the limit that moto does not know."""
         limit = self._get_param("concurrentBuildLimit")
         require_project_limit(limit)
-        created = super().create_project()
+        answer = super().create_project()
         if limit is not None:
             project = self._backend.codebuild_projects[self._get_param("name")]
             project.project_metadata["concurrentBuildLimit"] = limit
-        return created
+        return answer
 
     def start_build(self) -> ActionResult:
         """StartBuild."""
@@ -201,8 +203,10 @@ class EmbeddedCodeBuildResponse(CodeBuildResponse):
         for id in ids:
             if ":" not in id:
                 raise InvalidInputException("Invalid build ID provided")
-        builds, missing = self._backend.found(ids)
-        return ActionResult({"builds": [each.description for each in builds], "buildsNotFound": missing})
+        builds, missing_ids = self._backend.find_builds(ids)
+        return ActionResult(
+            {"builds": [build.description for build in builds], "buildsNotFound": missing_ids}
+        )
 
     def stop_build(self) -> ActionResult:
         """StopBuild."""

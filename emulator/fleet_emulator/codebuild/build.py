@@ -14,8 +14,13 @@ from moto.core.utils import utcnow
 
 from fleet_emulator.work.task import Task
 
-QUEUED = "QUEUED"
-SUCCEEDED, FAILED, STOPPED, TIMED_OUT = "SUCCEEDED", "FAILED", "STOPPED", "TIMED_OUT"
+QUEUED_STATUS = "QUEUED"
+SUCCEEDED_STATUS, FAILED_STATUS, STOPPED_STATUS, TIMED_OUT_STATUS = (
+    "SUCCEEDED",
+    "FAILED",
+    "STOPPED",
+    "TIMED_OUT",
+)
 
 
 @dataclass(kw_only=True)
@@ -33,57 +38,57 @@ class Build:
     arn: str
     number: int
     project: str
-    declared: Mapping[str, Any]
+    settings: Mapping[str, Any]
     log: tuple[str, str]
     task: Task | None = None
     status: str = "IN_PROGRESS"
-    started: datetime = field(default_factory=utcnow)
-    ended: datetime | None = None
+    start_time: datetime = field(default_factory=utcnow)
+    end_time: datetime | None = None
     phases: list[dict[str, Any]] = field(default_factory=list)
 
     def begin(self, phase: str) -> None:
         """Enter a phase."""
         self.phases.append({"phaseType": phase, "startTime": utcnow()})
 
-    def end(self, status: str = SUCCEEDED, *, code: str = "", message: str = "") -> None:
+    def end(self, status: str = SUCCEEDED_STATUS, *, code: str = "", message: str = "") -> None:
         """Leave the phase; the first one that does not succeed decides what the build's status will be."""
-        phase, now = self.phases[-1], utcnow()
-        seconds = int((now - phase["startTime"]).total_seconds())
-        phase.update(phaseStatus=status, endTime=now, durationInSeconds=seconds)
+        phase, time = self.phases[-1], utcnow()
+        seconds = int((time - phase["startTime"]).total_seconds())
+        phase.update(phaseStatus=status, endTime=time, durationInSeconds=seconds)
         phase["contexts"] = [{"statusCode": code, "message": message}]
 
     @property
     def machine(self) -> tuple[str, str]:
         """Its environment and compute type, which CodeBuild counts apart."""
-        environment = self.declared["environment"]
+        environment = self.settings["environment"]
         return environment["type"], environment["computeType"]
 
     @property
     def is_queued(self) -> bool:
         """Whether it waits for another build."""
-        return self.ended is None and self.task is None
+        return self.end_time is None and self.task is None
 
     @property
     def outcome(self) -> str:
-        """What its phases make of it so far."""
-        ended = [phase["phaseStatus"] for phase in self.phases if "phaseStatus" in phase]
-        failed = [status for status in ended if status != SUCCEEDED]
-        return failed[0] if failed else SUCCEEDED
+        """The status by its phases so far."""
+        statuses = [phase["phaseStatus"] for phase in self.phases if "phaseStatus" in phase]
+        failures = [status for status in statuses if status != SUCCEEDED_STATUS]
+        return failures[0] if failures else SUCCEEDED_STATUS
 
     def complete(self) -> None:
         """End it."""
         self.status = self.outcome
         self.begin("COMPLETED")
-        self.ended = utcnow()
+        self.end_time = utcnow()
 
     @property
     def state_change(self) -> dict[str, Any]:
-        """What EventBridge hears of it; what its phases and artifacts were is left out.
+        """The event for EventBridge, without its phases and artifacts.
 
         Source: CodeBuild user guide, sample-build-notifications-ref.html.
         """
         group, stream = self.log
-        environment, source = self.declared["environment"], self.declared["source"]
+        environment, source = self.settings["environment"], self.settings["source"]
         region = self.arn.split(":")[3]
         return {
             "build-status": self.status,
@@ -92,7 +97,7 @@ class Build:
             "current-phase": self.phases[-1]["phaseType"],
             "version": "1",
             "additional-information": {
-                "build-complete": self.ended is not None,
+                "build-complete": self.end_time is not None,
                 "build-number": self.number,
                 "environment": {
                     "image": environment["image"],
@@ -114,17 +119,17 @@ class Build:
     def description(self) -> dict[str, Any]:
         """As the API shows it."""
         group, stream = self.log
-        ended = {"endTime": self.ended} if self.ended else {}
+        end = {"endTime": self.end_time} if self.end_time else {}
         return {
-            **deepcopy(dict(self.declared)),
-            **ended,
+            **deepcopy(dict(self.settings)),
+            **end,
             "id": self.id,
             "arn": self.arn,
             "buildNumber": self.number,
-            "startTime": self.started,
+            "startTime": self.start_time,
             "currentPhase": self.phases[-1]["phaseType"],
             "buildStatus": self.status,
-            "buildComplete": self.ended is not None,
+            "buildComplete": self.end_time is not None,
             "projectName": self.project,
             "phases": deepcopy(self.phases),
             "logs": {"groupName": group, "streamName": stream, "cloudWatchLogs": {"status": "ENABLED"}},
@@ -163,34 +168,34 @@ def require_project_limit(limit: int | None) -> None:
         )
 
 
-def require_place(build: Build, others: Collection[Build], project_limit: int | None) -> bool:
+def require_place(build: Build, other_builds: Collection[Build], project_limit: int | None) -> bool:
     """Whether a build runs at once; if not, it is queued.
 
     Args:
         build: It is started.
-        others: All other builds of the account and the region.
+        other_builds: All other builds of the account and the region.
         project_limit: Of its project; None without.
 
     Raises:
         AccountLimitExceededError: the queue is full, or the project runs as many builds as it allows; the
             latter in the words of the account's limit, as no public source quotes others.
     """
-    active = [each for each in others if each.ended is None]
-    if project_limit is not None and sum(each.project == build.project for each in active) >= int(
+    active = [item for item in other_builds if item.end_time is None]
+    if project_limit is not None and sum(item.project == build.project for item in active) >= int(
         project_limit
     ):
         raise AccountLimitExceededError(int(project_limit))
-    alike = [each for each in active if each.machine == build.machine]
-    queued = sum(each.is_queued for each in alike)
-    if not queued and len(alike) < CONCURRENT_BUILDS:
+    alike = [item for item in active if item.machine == build.machine]
+    queue_length = sum(item.is_queued for item in alike)
+    if not queue_length and len(alike) < CONCURRENT_BUILDS:
         return True
-    if queued >= QUEUED_BUILDS:
+    if queue_length >= QUEUED_BUILDS:
         raise AccountLimitExceededError(QUEUED_BUILDS)
     return False
 
 
 def next_in_queue(machine: tuple[str, str], builds: Collection[Build]) -> Build | None:
     """The queued build that runs next on such a machine; None where none waits, or none may run."""
-    active = [build for build in builds if build.ended is None and build.machine == machine]
-    queued = [each for each in active if each.is_queued]
-    return queued[0] if queued and len(active) - len(queued) < CONCURRENT_BUILDS else None
+    active = [build for build in builds if build.end_time is None and build.machine == machine]
+    queue = [build for build in active if build.is_queued]
+    return queue[0] if queue and len(active) - len(queue) < CONCURRENT_BUILDS else None

@@ -17,7 +17,13 @@ from botocore.exceptions import ClientError
 from moto.events.models import events_backends
 
 from fleet_emulator import process_state
-from fleet_emulator.codebuild.build import FAILED, STOPPED, SUCCEEDED, TIMED_OUT, Build
+from fleet_emulator.codebuild.build import (
+    FAILED_STATUS,
+    STOPPED_STATUS,
+    SUCCEEDED_STATUS,
+    TIMED_OUT_STATUS,
+    Build,
+)
 from fleet_emulator.process_state import turn
 from fleet_emulator.product import UnpackingError, budget_of_disk, unpack_zip
 from fleet_emulator.work.machine import NOTE, LogStream, Machine
@@ -52,9 +58,9 @@ def unpack_source(source: Mapping[str, Any], folder: Path, s3: S3Client) -> None
 
 
 PHASES = ("install", "pre_build", "build", "post_build")
-_OF_ALL = {"version", "env", "phases"}
-_OF_ENV = {"shell", "variables"}
-_OF_A_PHASE = {"commands", "finally", "runtime-versions"}
+_TOP_LEVEL_KEYS = {"version", "env", "phases"}
+_ENV_KEYS = {"shell", "variables"}
+_PHASE_KEYS = {"commands", "finally", "runtime-versions"}
 """Runtimes are not chosen here: there is one Python, that of this process."""
 _SAW = "SAW=$?; [ $SAW = 0 ]"
 
@@ -70,21 +76,21 @@ class Phase:
     commands: tuple[str, ...] = ()
     afterwards: tuple[str, ...] = ()
 
-    def script(self, kept: Path, *, succeeding: bool) -> str:
+    def script(self, state_file: Path, *, is_success: bool) -> str:
         """One script for bash, as all commands of version 0.2 have one shell.
 
         Args:
-            kept: The file where exported variables and the folder are kept for the next phase.
-            succeeding: The value of CODEBUILD_BUILD_SUCCEEDING: whether no phase before has failed.
+            state_file: The file where exported variables and the folder are kept for the next phase.
+            is_success: The value of CODEBUILD_BUILD_SUCCEEDING: whether no phase before has failed.
         """
-        state = shlex.quote(str(kept))
+        state = shlex.quote(str(state_file))
         afterwards = "\n".join(
-            f"{_command_text(each)}\n{each}\n{_SAW} || CODE=$SAW" for each in self.afterwards
+            f"{_command_text(step)}\n{step}\n{_SAW} || CODE=$SAW" for step in self.afterwards
         )
         return "\n".join(
             [
                 f"[ ! -e {state} ] || . {state}",
-                f"export CODEBUILD_BUILD_SUCCEEDING={succeeding:d}",
+                f"export CODEBUILD_BUILD_SUCCEEDING={is_success:d}",
                 "finish() {\nCODE=$?\ntrap - EXIT",
                 afterwards,
                 f'{{ export -p; printf "cd %q\\n" "$PWD"; }} > {state}\nexit $CODE\n}}',
@@ -97,7 +103,7 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Buildspec:
-    """What a build runs; `variables` are weaker than those of project and build."""
+    """The commands of a build; `variables` are weaker than those of project and build."""
 
     variables: Mapping[str, str]
     phases: Mapping[str, Phase]
@@ -117,12 +123,12 @@ def read_buildspec(text: str) -> Buildspec:
         raise BuildspecError("YAML file does not exist: a buildspec.yml of the source is not supported here")
     if not isinstance(document, dict):
         raise BuildspecError(f"a buildspec that is a file of the source is not supported here: {text!r}")
-    _refuse_others(document, _OF_ALL, "")
+    _refuse_unknown_keys(document, _TOP_LEVEL_KEYS, "")
     if str(document.get("version")) != "0.2":
         raise BuildspecError(f"version {document.get('version')} is not supported here, only 0.2")
     env, phases = document.get("env") or {}, document.get("phases") or {}
-    _refuse_others(env, _OF_ENV, "env.")
-    _refuse_others(phases, set(PHASES), "phases.")
+    _refuse_unknown_keys(env, _ENV_KEYS, "env.")
+    _refuse_unknown_keys(phases, set(PHASES), "phases.")
     if env.get("shell", "bash") != "bash":
         raise BuildspecError(f"commands run in bash here, not in {env['shell']}")
     return Buildspec(
@@ -131,27 +137,31 @@ def read_buildspec(text: str) -> Buildspec:
     )
 
 
-def _phase(declared: Mapping[str, Any], name: str) -> Phase:
-    _refuse_others(declared, _OF_A_PHASE, f"phases.{name}.")
-    commands, afterwards = (tuple(map(str, declared.get(key) or ())) for key in ("commands", "finally"))
+def _phase(section: Mapping[str, Any], name: str) -> Phase:
+    _refuse_unknown_keys(section, _PHASE_KEYS, f"phases.{name}.")
+    commands, afterwards = (tuple(map(str, section.get(key) or ())) for key in ("commands", "finally"))
     return Phase(commands=commands, afterwards=afterwards)
 
 
-def _refuse_others(found: Mapping[str, Any], known: set[str], path: str) -> None:
-    for name in sorted(set(found) - known):
+def _refuse_unknown_keys(section: Mapping[str, Any], keys: set[str], path: str) -> None:
+    for name in sorted(set(section) - keys):
         raise BuildspecError(f"{path}{name} is not supported here")
 
 
 def _command_text(command: str) -> str:
-    shown = command.strip().replace("\n", "\n[Container] ")
-    return f"printf '[Container] Running command %s\\n' {shlex.quote(shown)}"
+    text = command.strip().replace("\n", "\n[Container] ")
+    return f"printf '[Container] Running command %s\\n' {shlex.quote(text)}"
 
 
 log = logging.getLogger("fleet_emulator")
 
-_GOES_ON_FAILED = ("build", "post_build")
+_CONTINUABLE_PHASES = ("build", "post_build")
 """Phases that others follow even if they fail; source: CodeBuild user guide, view-build-details.html."""
-_STATUS = {ExitReason.STOPPED: STOPPED, ExitReason.TIMED_OUT: TIMED_OUT, ExitReason.EXITED: FAILED}
+_STATUS = {
+    ExitReason.STOP: STOPPED_STATUS,
+    ExitReason.TIME_OUT: TIMED_OUT_STATUS,
+    ExitReason.EXIT: FAILED_STATUS,
+}
 
 
 def run_build(build: Build, task: Task, *, account: str, region: str) -> None:
@@ -162,7 +172,7 @@ def run_build(build: Build, task: Task, *, account: str, region: str) -> None:
     except Exception as error:
         log.exception("the build %s failed", build.id)
         with turn():
-            build.end(FAILED, code="INTERNAL_ERROR", message=str(error))
+            build.end(FAILED_STATUS, code="INTERNAL_ERROR", message=str(error))
     finally:
         with turn():
             complete_build(build, account=account, region=region)
@@ -187,24 +197,24 @@ class _Run:
         self._source = folder / "src"
         self._source.mkdir()
         with turn():
-            self._declared = build.declared
+            self._settings = build.settings
             build.begin("PROVISIONING")
         group, stream = build.log
         self._log = LogStream(account, region, group=group, stream=stream)
         self._say(NOTE)
 
     def phases(self) -> None:
-        environment = self._declared["environment"]
+        environment = self._settings["environment"]
         machine = Machine.of_build(environment)
         self._end_phase()
         self._begin("DOWNLOAD_SOURCE")
         try:
             s3 = process_state.current().s3(self._account, self._region)
-            unpack_source(self._declared["source"], self._source, s3)
-            buildspec = read_buildspec(self._declared["source"].get("buildspec", ""))
+            unpack_source(self._settings["source"], self._source, s3)
+            buildspec = read_buildspec(self._settings["source"].get("buildspec", ""))
         except (SourceError, BuildspecError) as error:
             code = "CLIENT_ERROR" if isinstance(error, SourceError) else "YAML_FILE_ERROR"
-            self._end_phase(FAILED, code=code, message=str(error))
+            self._end_phase(FAILED_STATUS, code=code, message=str(error))
         else:
             self._end_phase()
             if self._commands(buildspec, self._variables(machine, buildspec)):
@@ -219,19 +229,19 @@ class _Run:
             self._begin(name.upper())
             phase = buildspec.phases[name]
             outcome = self._run(phase, variables)
-            if outcome is None or outcome.succeeded:
+            if outcome is None or outcome.is_success:
                 self._end_phase()
                 continue
-            status = _STATUS[outcome.ending]
-            failed = status == FAILED
+            status = _STATUS[outcome.exit_reason]
+            is_failure = status == FAILED_STATUS
             self._end_phase(
                 status,
-                code="COMMAND_EXECUTION_ERROR" if failed else "",
+                code="COMMAND_EXECUTION_ERROR" if is_failure else "",
                 message=f"Error while executing commands. Reason: exit status {outcome.code}"
-                if failed
+                if is_failure
                 else "",
             )
-            if not failed or name not in _GOES_ON_FAILED:
+            if not is_failure or name not in _CONTINUABLE_PHASES:
                 return False
         return True
 
@@ -239,17 +249,17 @@ class _Run:
         if not phase.commands and not phase.afterwards:
             return None
         with turn():
-            succeeding = self._build.outcome == SUCCEEDED
-        script = phase.script(self._folder / "shell-state", succeeding=succeeding)
+            is_success = self._build.outcome == SUCCEEDED_STATUS
+        script = phase.script(self._folder / "shell-state", is_success=is_success)
         return self._task.run(["bash", "-c", script], variables, folder=self._source, write=self._write)
 
     def _variables(self, machine: Machine, buildspec: Buildspec) -> dict[str, str]:
-        environment = self._declared["environment"]
-        declared = {each["name"]: each["value"] for each in environment["environmentVariables"]}
+        environment = self._settings["environment"]
+        variables = {variable["name"]: variable["value"] for variable in environment["environmentVariables"]}
         return {
             **buildspec.variables,
             **machine.variables(self._folder, account=self._account, region=self._region),
-            **declared,
+            **variables,
             "CODEBUILD_BUILD_ID": self._build.id,
             "CODEBUILD_BUILD_ARN": self._build.arn,
             "CODEBUILD_BUILD_IMAGE": environment["image"],
@@ -262,7 +272,7 @@ class _Run:
         with turn():
             self._build.begin(phase)
 
-    def _end_phase(self, status: str = SUCCEEDED, *, code: str = "", message: str = "") -> None:
+    def _end_phase(self, status: str = SUCCEEDED_STATUS, *, code: str = "", message: str = "") -> None:
         with turn():
             self._build.end(status, code=code, message=message)
             phase = self._build.phases[-1]["phaseType"]

@@ -1,4 +1,4 @@
-"""What EventBridge's rules publish to topics, and whether a topic's policy lets them.
+"""Messages that EventBridge's rules publish to topics, as far as the topics' policies allow.
 
 Source: EventBridge user guide, eb-use-resource-based.html and eb-transform-target-input.html.
 """
@@ -78,7 +78,7 @@ def _statements(policy: str) -> list[Mapping[str, Any]]:
 def _is_about(statement: Mapping[str, Any]) -> bool:
     principal = statement.get("Principal", statement.get("NotPrincipal", {}))
     kinds = [principal] if isinstance(principal, str) else principal.values()
-    principals = {each for kind in kinds for each in _as_list(kind)}
+    principals = {name for kind in kinds for name in _as_list(kind)}
     actions = _as_list(statement.get("Action", statement.get("NotAction", [])))
     is_named = not principals.isdisjoint({"*", SERVICE})
     is_publish = any(action.lower() in {"*", "sns:*", "sns:publish"} for action in actions)
@@ -93,7 +93,7 @@ def _message(transformer: Mapping[str, Any] | None, event: Mapping[str, Any]) ->
     if transformer is None:
         return json.dumps({key: value for key, value in event.items() if key != "ingestion-time"})
     values = {name: _at(path, event) for name, path in transformer.get("InputPathsMap", {}).items()}
-    message = _TEXT_OR_NAME.sub(lambda found: _fill(found, values), transformer["InputTemplate"])
+    message = _TEXT_OR_NAME.sub(lambda match: _fill(match, values), transformer["InputTemplate"])
     try:
         json.loads(message)
     except ValueError as error:
@@ -101,11 +101,11 @@ def _message(transformer: Mapping[str, Any] | None, event: Mapping[str, Any]) ->
     return message
 
 
-def _fill(found: re.Match[str], values: Mapping[str, Any]) -> str:
+def _fill(match: re.Match[str], values: Mapping[str, Any]) -> str:
     """A text with its values as they are, unescaped; a value outside of texts as JSON."""
-    if not found[0].startswith('"'):
-        return json.dumps(values.get(found[1], ""))
-    return _NAME.sub(lambda name: _plain(values.get(name[1], "")), found[0])
+    if not match[0].startswith('"'):
+        return json.dumps(values.get(match[1], ""))
+    return _NAME.sub(lambda name: _plain(values.get(name[1], "")), match[0])
 
 
 def _plain(value: Any) -> str:

@@ -76,12 +76,12 @@ class EmbeddedFunction(LambdaFunction):
             region=self.region,
             environment=dict(self.environment_vars),
         )
-        here, request_id = process_state.current(), str(uuid4())
-        if here.stopping.is_set():
+        state, request_id = process_state.current(), str(uuid4())
+        if state.stop_event.is_set():
             return Outcome.failure("Sandbox.Failure", "The embedded AWS was stopped")
         lines: list[str] = []
         with handed_over():
-            outcome = call(code, json.dumps(event), request_id, here=here, lines=lines)
+            outcome = call(code, json.dumps(event), request_id, state=state, lines=lines)
         self.logs_backend.ensure_log_group(self.logs_group_name)
         self.save_logs("\n".join([f"START RequestId: {request_id}", *lines, f"END RequestId: {request_id}"]))
         return outcome
@@ -93,7 +93,7 @@ class EmbeddedFunction(LambdaFunction):
         if request_headers.get("X-Amz-Invocation-Type") == "DryRun":
             return b""
         outcome = self.call(json.loads(body) if body else {})
-        if outcome.failed:
+        if outcome.is_failure:
             response_headers["x-amz-function-error"] = "Unhandled"
         return outcome.payload.encode()
 
@@ -142,14 +142,14 @@ class EmbeddedLambda(LambdaBackend):
     def account_settings(self) -> dict[str, dict[str, int]]:
         """GetAccountSettings. Source of the sizes: Lambda developer guide, gettingstarted-limits.html."""
         functions = list(self.list_functions())
-        reserved = sum(int(function.reserved_concurrency or 0) for function in functions)
+        reserved_executions = sum(int(function.reserved_concurrency or 0) for function in functions)
         return {
             "AccountLimit": {
                 "TotalCodeSize": 75 * 1024**3,
                 "CodeSizeUnzipped": 250 * 1024**2,
                 "CodeSizeZipped": 50 * 1024**2,
                 "ConcurrentExecutions": self.concurrent_executions,
-                "UnreservedConcurrentExecutions": self.concurrent_executions - reserved,
+                "UnreservedConcurrentExecutions": self.concurrent_executions - reserved_executions,
             },
             "AccountUsage": {
                 "TotalCodeSize": sum(int(function.code_size) for function in functions),

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("fleet_emulator")
 
 _CONVENTION = ("client", "environ")
-_making = threading.Lock()
+_session_lock = threading.Lock()
 """A session is not for several threads at a time."""
-_ONCE = Config(retries={"total_max_attempts": 1})
+_SINGLE_ATTEMPT = Config(retries={"total_max_attempts": 1})
 """For clients of functions: what leads back to this process fails for good, as when it stops."""
 
 
@@ -39,7 +39,7 @@ class NotHostedError(InvalidParameterValueException):
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """What runs, and with which surroundings; `seconds` is the function's time-out."""
+    """A function's code, and its environment; `seconds` is the function's time-out."""
 
     name: str
     arn: str
@@ -61,7 +61,7 @@ class Context:
     deadline: float
 
     def get_remaining_time_in_millis(self) -> int:
-        """What is left of the function's time-out, by Lambda's name for it."""
+        """The rest of the function's time-out, by Lambda's name for it."""
         return max(0, round((self.deadline - time.monotonic()) * 1000))
 
 
@@ -70,16 +70,16 @@ class Outcome:
     """How a call ended; `payload` is JSON: what the handler returned, or Lambda's description of an error."""
 
     payload: str
-    failed: bool = False
+    is_failure: bool = False
 
     @classmethod
     def failure(cls, kind: str, message: str, trace: Sequence[str] = ()) -> Outcome:
         """A failed call, as Lambda describes it."""
         description = {"errorMessage": message, "errorType": kind, "stackTrace": list(trace)}
-        return cls(payload=json.dumps(description), failed=True)
+        return cls(payload=json.dumps(description), is_failure=True)
 
 
-def call(code: Code, event: str, request_id: str, *, here: ProcessState, lines: list[str]) -> Outcome:
+def call(code: Code, event: str, request_id: str, *, state: ProcessState, lines: list[str]) -> Outcome:
     """Call the function with an event of JSON; its output is added to `lines`.
 
     A call that outlasts its time-out is abandoned but cannot be ended: its thread keeps running.
@@ -89,7 +89,7 @@ def call(code: Code, event: str, request_id: str, *, here: ProcessState, lines: 
     """
     log.info("function %s starts, request %s", code.name, request_id)
     future: Future[Outcome] = Future()
-    work = partial(_run, code, event, request_id, here)
+    work = partial(_run, code, event, request_id, state)
     thread = threading.Thread(
         target=_settle, args=(future, code.name, work, lines), name=f"function-{code.name}", daemon=True
     )
@@ -115,11 +115,11 @@ def _settle(future: Future[Outcome], name: str, work: Callable[[], Outcome], lin
         future.set_result(Outcome.failure(type(error).__name__, str(error), trace))
 
 
-def _run(code: Code, event: str, request_id: str, here: ProcessState) -> Outcome:
+def _run(code: Code, event: str, request_id: str, state: ProcessState) -> Outcome:
     deadline = time.monotonic() + code.seconds
     module_name, _, name = code.handler.replace("/", ".").rpartition(".")
     try:
-        module = here.functions.module(code.archive, module_name)
+        module = state.functions.module(code.archive, module_name)
     except ImportError as error:
         problem = f"Unable to import module '{module_name}': {error}"
         return Outcome.failure("Runtime.ImportModuleError", problem)
@@ -134,7 +134,7 @@ def _run(code: Code, event: str, request_id: str, here: ProcessState) -> Outcome
         invoked_function_arn=code.arn,
         deadline=deadline,
     )
-    client = partial(_make_client, code, here)
+    client = partial(_make_client, code, state)
     answer = handler(json.loads(event), context, client=client, environ=_environment(code))
     try:
         return Outcome(payload=json.dumps(answer))
@@ -142,11 +142,11 @@ def _run(code: Code, event: str, request_id: str, here: ProcessState) -> Outcome
         return Outcome.failure("Runtime.MarshalError", f"Unable to marshal response: {error}")
 
 
-def _make_client(code: Code, here: ProcessState, service: str, **options: Any) -> Any:
+def _make_client(code: Code, state: ProcessState, service: str, **options: Any) -> Any:
     """A client that leads to the embedded AWS, into the function's account and region."""
-    made: Any = _session(code.region, here.accounts.keys_of(code.account)).client
-    with _making:
-        return made(service, **{"endpoint_url": here.url, "config": _ONCE, **options})
+    make: Any = _session(code.region, state.accounts.keys_of(code.account)).client
+    with _session_lock:
+        return make(service, **{"endpoint_url": state.url, "config": _SINGLE_ATTEMPT, **options})
 
 
 @lru_cache(maxsize=4)
@@ -157,14 +157,14 @@ def _session(region: str, keys: Keys) -> Session:
 
 def _check_convention(code: Code, handler: Callable[..., Any]) -> None:
     """Call nothing that makes its own clients: here those would lead to the user's real account."""
-    missing = [name for name in _CONVENTION if name not in inspect.signature(handler).parameters]
-    if missing:
+    missing_arguments = [name for name in _CONVENTION if name not in inspect.signature(handler).parameters]
+    if missing_arguments:
         raise NotHostedError(
             f"the function {code.name} runs in this process only when its handler takes the keyword "
-            f"arguments client and environ, and {code.handler} lacks {' and '.join(missing)}"
+            f"arguments client and environ, and {code.handler} lacks {' and '.join(missing_arguments)}"
         )
 
 
 def _environment(code: Code) -> dict[str, str]:
-    reserved = {"AWS_REGION": code.region, "AWS_LAMBDA_FUNCTION_NAME": code.name}
-    return {**code.environment, **reserved}
+    reserved_variables = {"AWS_REGION": code.region, "AWS_LAMBDA_FUNCTION_NAME": code.name}
+    return {**code.environment, **reserved_variables}

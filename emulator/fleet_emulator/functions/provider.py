@@ -1,4 +1,4 @@
-"""What CDK's `custom_resources.Provider` does around a handler; its own function is Node.js and does not run.
+"""CDK's `custom_resources.Provider` around a handler; its own function is Node.js and does not run.
 
 Source: the README of aws-cdk-lib/custom-resources 2.275.0, and the framework's code, which it deploys.
 """
@@ -74,7 +74,7 @@ class Provider:
 
     def _wait_for_completion(self, is_complete: EmbeddedFunction, event: Mapping[str, Any]) -> dict[str, Any]:
         physical_id: str = event["PhysicalResourceId"]
-        stopping, deadline = process_state.current().stopping, time.monotonic() + self.seconds
+        stop_event, deadline = process_state.current().stop_event, time.monotonic() + self.seconds
         while True:
             try:
                 answer = _ask(is_complete, event, physical_id)
@@ -89,15 +89,15 @@ class Provider:
             if time.monotonic() >= deadline:
                 raise RequestFailedError("Operation timed out", physical_id)
             with handed_over():
-                stopped = stopping.wait(_SECONDS_BETWEEN_LOOKS)
-            if stopped:
+                is_stopped = stop_event.wait(_SECONDS_BETWEEN_LOOKS)
+            if is_stopped:
                 raise RequestFailedError("The embedded AWS was stopped", physical_id)
 
 
 def _ask(function: EmbeddedFunction, event: Mapping[str, Any], physical_id: str) -> dict[str, Any]:
     outcome = function.call(event)
     answer = json.loads(outcome.payload)
-    if outcome.failed:
+    if outcome.is_failure:
         message = answer["errorMessage"] or "error"
         raise RequestFailedError(f"Error: {message}\n\nLogs: {function.logs_group_name}\n", physical_id)
     if answer is None:

@@ -24,7 +24,7 @@ class QueryDefinition:
     name: str
     text: str
     groups: Sequence[str]
-    modified: int
+    modification_time: int
 
 
 class EmbeddedLogs(LogsBackend):
@@ -46,8 +46,10 @@ class EmbeddedLogs(LogsBackend):
 
     def define(self, id: str, *, name: str, text: str, groups: Sequence[str]) -> None:
         """Save a query, or another one in the place of that id's."""
-        now = int(time.time() * 1000)
-        self.definitions[id] = QueryDefinition(id=id, name=name, text=text, groups=groups, modified=now)
+        milliseconds = int(time.time() * 1000)
+        self.definitions[id] = QueryDefinition(
+            id=id, name=name, text=text, groups=groups, modification_time=milliseconds
+        )
 
 
 class EmbeddedLogsResponse(LogsResponse):
@@ -66,7 +68,7 @@ class EmbeddedLogsResponse(LogsResponse):
     def describe_query_definitions(self) -> str:
         """DescribeQueryDefinitions, by their names; all on one page."""
         prefix = self._get_param("queryDefinitionNamePrefix", "")
-        found = [
+        queries = [
             definition
             for definition in self._backend.definitions.values()
             if definition.name.startswith(prefix)
@@ -74,13 +76,13 @@ class EmbeddedLogsResponse(LogsResponse):
         answer = [
             {
                 "queryLanguage": "CWLI",
-                "queryDefinitionId": each.id,
-                "name": each.name,
-                "queryString": each.text,
-                "lastModified": each.modified,
-                "logGroupNames": list(each.groups),
+                "queryDefinitionId": query.id,
+                "name": query.name,
+                "queryString": query.text,
+                "lastModified": query.modification_time,
+                "logGroupNames": list(query.groups),
             }
-            for each in sorted(found, key=lambda each: each.name)
+            for query in sorted(queries, key=lambda query: query.name)
         ]
         return json.dumps({"queryDefinitions": answer})
 

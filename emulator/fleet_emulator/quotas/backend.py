@@ -50,9 +50,9 @@ class EmbeddedServiceQuotasResponse(ServiceQuotasResponse):
 
     def list_service_quotas(self) -> str:
         """ListServiceQuotas, by pages; a token is the number of those that were on earlier ones."""
-        asked = json.loads(self.body)
-        start, size = int(asked.get("NextToken", 0)), asked.get("MaxResults", PAGE)
-        quotas = cast(EmbeddedServiceQuotas, self.backend).of_service(asked["ServiceCode"])
+        request = json.loads(self.body)
+        start, size = int(request.get("NextToken", 0)), request.get("MaxResults", PAGE)
+        quotas = cast(EmbeddedServiceQuotas, self.backend).of_service(request["ServiceCode"])
         end = start + size
         more = {"NextToken": str(end)} if end < len(quotas) else {}
         return json.dumps({"Quotas": quotas[start:end], **more})

@@ -77,7 +77,7 @@ class EmbeddedEcr(ECRBackend):
                 repository.registry_id, repository_name, upload_id, upload.last_byte_received
             )
         upload.add(layer_part_blob)
-        return self._described(repository, upload, {"lastByteReceived": upload.last_byte_received})
+        return self._describe_upload(repository, upload, {"lastByteReceived": upload.last_byte_received})
 
     def complete_layer_upload(
         self,
@@ -91,7 +91,7 @@ class EmbeddedEcr(ECRBackend):
         digest = upload.require_layer(repository, layer_digests)
         keep_layer(repository, digest, bytes(upload.layer_parts))
         del repository.uploads[upload_id]
-        return self._described(repository, upload, {"layerDigest": digest})
+        return self._describe_upload(repository, upload, {"layerDigest": digest})
 
     def download_url(self, repository_name: str, digest: str, registry_id: str | None) -> str:
         """GetDownloadUrlForLayer.
@@ -103,7 +103,7 @@ class EmbeddedEcr(ECRBackend):
         repository = self._get_repository(repository_name, registry_id)
         if digest not in repository.layers:
             raise LayersNotFoundError(repository_name, repository.registry_id, [digest])
-        if not any(digest in each.blobs for each in images.images_of(repository)):
+        if not any(digest in image.blobs for image in images.images_of(repository)):
             raise LayerInaccessibleError
         return layer_url(repository, digest)
 
@@ -143,16 +143,16 @@ class EmbeddedEcr(ECRBackend):
         if registry_id in (None, self.account_id):
             repository = self._get_repository(repository_name, registry_id)
             return images.get(repository, _require_ids(image_ids))
-        known = [
+        known_images = [
             image
             for image in self._images()
             if (image.account, image.repository) == (registry_id, repository_name)
         ]
-        if not known:
+        if not known_images:
             raise RepositoryNotFoundException(repository_name, registry_id)
-        digests = {each.tag: _digest_of(each) for each in known}
+        digests = {image_id.tag: _digest_of(image_id) for image_id in known_images}
         digests |= {digest: digest for digest in digests.values()}
-        asked = [
+        requests = [
             (image_id, digests.get(image_id.get("imageDigest") or image_id.get("imageTag", "")))
             for image_id in image_ids or ()
         ]
@@ -161,19 +161,19 @@ class EmbeddedEcr(ECRBackend):
                 {
                     "registryId": registry_id,
                     "repositoryName": repository_name,
-                    "imageId": each | {"imageDigest": digest},
+                    "imageId": image_id | {"imageDigest": digest},
                     "imageManifest": STAND_IN,
                 }
-                for each, digest in asked
+                for image_id, digest in requests
                 if digest is not None
             ],
             "failures": [
                 {
-                    "imageId": each,
+                    "imageId": image_id,
                     "failureCode": "ImageNotFound",
                     "failureReason": "Requested image not found",
                 }
-                for each, digest in asked
+                for image_id, digest in requests
                 if digest is None
             ],
         }
@@ -187,13 +187,15 @@ class EmbeddedEcr(ECRBackend):
             raise UploadNotFoundException(upload_id, repository_name, repository.registry_id)
         return repository, upload
 
-    def _described(self, repository: Repository, upload: Upload, more: dict[str, Any]) -> dict[str, Any]:
-        named = {"registryId": repository.registry_id, "repositoryName": repository.name}
-        return {**named, "uploadId": upload.upload_id, **more}
+    def _describe_upload(
+        self, repository: Repository, upload: Upload, more: dict[str, Any]
+    ) -> dict[str, Any]:
+        names = {"registryId": repository.registry_id, "repositoryName": repository.name}
+        return {**names, "uploadId": upload.upload_id, **more}
 
     def _images(self) -> list[Image]:
-        there = [name for name in releases() if self.region_name in regions_of(name)]
-        return [image(name, self.region_name, gpu=gpu) for name in there for gpu in (True, False)]
+        release_names = [name for name in releases() if self.region_name in regions_of(name)]
+        return [image(name, self.region_name, gpu=gpu) for name in release_names for gpu in (True, False)]
 
 
 class EmbeddedEcrResponse(ECRResponse):

@@ -155,17 +155,17 @@ def keep_layer(repository: Repository, digest: str, content: bytes) -> None:
 def read_layer(repository: Repository, digest: str) -> bytes:
     """The content of a layer or a configuration."""
     s3 = s3_backends[OWNER][get_partition(repository.region_name)]
-    found = s3.get_object(_bucket(repository), _key(repository, digest))
-    assert found is not None  # noqa: S101 (an image names what exists)
-    return bytes(found.value)
+    layer = s3.get_object(_bucket(repository), _key(repository, digest))
+    assert layer is not None  # noqa: S101 (an image names what exists)
+    return bytes(layer.value)
 
 
 def layer_url(repository: Repository, digest: str) -> str:
     """A URL that reads the layer for an hour."""
-    running = process_state.current()
-    url = f"{running.url}/{_bucket(repository)}/{_key(repository, digest)}"
+    state = process_state.current()
+    url = f"{state.url}/{_bucket(repository)}/{_key(repository, digest)}"
     request = AWSRequest(method="GET", url=url)
-    keys = running.accounts.keys_of(OWNER)
+    keys = state.accounts.keys_of(OWNER)
     credentials = Credentials(keys.access_key_id, keys.secret_access_key)
     S3SigV4QueryAuth(credentials, "s3", repository.region_name, expires=SECONDS_OF_A_URL).add_auth(request)
     return str(request.url)
@@ -179,8 +179,8 @@ def _key(repository: Repository, digest: str) -> str:
     return f"{repository.registry_id}/{repository.name}/{digest.removeprefix('sha256:')}"
 
 
-NOT_FOUND = ("ImageNotFound", "Requested image not found")
-REFERENCED = ("ImageReferencedByManifestList", "Requested image referenced by manifest list")
+NOT_FOUND_FAILURE = ("ImageNotFound", "Requested image not found")
+REFERENCED_FAILURE = ("ImageReferencedByManifestList", "Requested image referenced by manifest list")
 
 
 class EmbeddedImage(Image):
@@ -207,12 +207,12 @@ class EmbeddedImage(Image):
     def blobs(self) -> list[str]:
         """The digests of the configuration and the layers."""
         config = self.content.get("config")
-        return [each["digest"] for each in ([config] if config else []) + self.content.get("layers", [])]
+        return [blob["digest"] for blob in ([config] if config else []) + self.content.get("layers", [])]
 
     @property
     def children(self) -> list[str]:
         """The digests of the images of an index."""
-        return [each["digest"] for each in self.content.get("manifests", [])]
+        return [manifest["digest"] for manifest in self.content.get("manifests", [])]
 
 
 def digest_of(manifest: str) -> str:
@@ -233,62 +233,62 @@ def put(
     if digest not in (None, actual):
         raise ImageDigestDoesNotMatchError(str(digest), actual)
     _require_parts(repository, new)
-    held = _find(repository, {"imageDigest": actual})
-    tagged = _find(repository, {"imageTag": tag}) if tag is not None else None
-    if held is not None and (tag is None or held is tagged):
+    existing_image = _find(repository, {"imageDigest": actual})
+    tagged_image = _find(repository, {"imageTag": tag}) if tag is not None else None
+    if existing_image is not None and (tag is None or existing_image is tagged_image):
         raise ImageAlreadyExistsException(repository.name, repository.registry_id, actual, str(tag))
-    if tagged is not None and tag is not None:
+    if tagged_image is not None and tag is not None:
         if _is_immutable(repository, tag):
             raise ImageTagAlreadyExistsError(repository.name, tag)
-        tagged.remove_tag(tag)
-    if held is None:
+        tagged_image.remove_tag(tag)
+    if existing_image is None:
         repository.images.append(new)
         return new
-    held.update_tag(cast(str, tag))
-    return held
+    existing_image.update_tag(cast(str, tag))
+    return existing_image
 
 
 def get(repository: Repository, ids: list[dict[str, str]]) -> dict[str, Any]:
     """BatchGetImage."""
-    found = [(each, _find(repository, each)) for each in ids]
+    images = [(image_id, _find(repository, image_id)) for image_id in ids]
     return {
         "images": [
             {
                 "registryId": repository.registry_id,
                 "repositoryName": repository.name,
-                "imageId": asked | {"imageDigest": image.get_image_digest()},
+                "imageId": image_id | {"imageDigest": image.get_image_digest()},
                 "imageManifest": image.image_manifest,
                 "imageManifestMediaType": image.image_manifest_media_type,
             }
-            for asked, image in found
+            for image_id, image in images
             if image is not None
         ],
-        "failures": [_failure(asked, *NOT_FOUND) for asked, image in found if image is None],
+        "failures": [_failure(image_id, *NOT_FOUND_FAILURE) for image_id, image in images if image is None],
     }
 
 
 def delete(repository: Repository, ids: list[dict[str, str]]) -> dict[str, Any]:
     """BatchDeleteImage: an image goes by its digest, or with its last tag."""
-    deleted: list[dict[str, str]] = []
+    deleted_ids: list[dict[str, str]] = []
     failures = []
-    for asked in ids:
-        image = _find(repository, asked)
+    for image_id in ids:
+        image = _find(repository, image_id)
         if image is None:
-            failures.append(_failure(asked, *NOT_FOUND))
+            failures.append(_failure(image_id, *NOT_FOUND_FAILURE))
             continue
-        tags = [asked["imageTag"]] if "imageTag" in asked else list(image.image_tags)
+        tags = [image_id["imageTag"]] if "imageTag" in image_id else list(image.image_tags)
         digest = image.get_image_digest()
         ends = set(tags) == set(image.image_tags)
-        if ends and any(digest in each.children for each in images_of(repository)):
-            failures.append(_failure(asked, *REFERENCED))
+        if ends and any(digest in item.children for item in images_of(repository)):
+            failures.append(_failure(image_id, *REFERENCED_FAILURE))
             continue
         for tag in tags:
             image.remove_tag(tag)
         if ends:
             repository.images.remove(image)
-        named = [{"imageTag": tag} for tag in tags] or [{}]
-        deleted += [{"imageDigest": digest} | each for each in named]
-    return {"imageIds": deleted, "failures": failures}
+        names = [{"imageTag": tag} for tag in tags] or [{}]
+        deleted_ids += [{"imageDigest": digest} | item for item in names]
+    return {"imageIds": deleted_ids, "failures": failures}
 
 
 def images_of(repository: Repository) -> Iterator[EmbeddedImage]:
@@ -296,13 +296,13 @@ def images_of(repository: Repository) -> Iterator[EmbeddedImage]:
     return (image for image in repository.images if isinstance(image, EmbeddedImage))
 
 
-def _find(repository: Repository, asked: Mapping[str, str | None]) -> EmbeddedImage | None:
-    digest, tag = asked.get("imageDigest"), asked.get("imageTag")
+def _find(repository: Repository, image_id: Mapping[str, str | None]) -> EmbeddedImage | None:
+    digest, tag = image_id.get("imageDigest"), image_id.get("imageTag")
     return next(
         (
-            each
-            for each in images_of(repository)
-            if digest in (None, each.get_image_digest()) and (tag is None or tag in each.image_tags)
+            image
+            for image in images_of(repository)
+            if digest in (None, image.get_image_digest()) and (tag is None or tag in image.image_tags)
         ),
         None,
     )
@@ -323,19 +323,19 @@ def _media_type(manifest: str, media_type: str | None) -> str:
 
 
 def _require_parts(repository: Repository, image: EmbeddedImage) -> None:
-    missing = [digest for digest in image.blobs if digest not in repository.layers]
-    if missing:
-        raise LayersNotFoundError(repository.name, repository.registry_id, missing)
-    held = {each.get_image_digest() for each in images_of(repository)}
-    if not held.issuperset(image.children):
+    missing_digests = [digest for digest in image.blobs if digest not in repository.layers]
+    if missing_digests:
+        raise LayersNotFoundError(repository.name, repository.registry_id, missing_digests)
+    digests = {other_image.get_image_digest() for other_image in images_of(repository)}
+    if not digests.issuperset(image.children):
         raise ReferencedImagesNotFoundError
 
 
 def _is_immutable(repository: Repository, tag: str) -> bool:
     filters = repository.image_tag_mutability_exclusion_filters or []
-    is_excluded = any(fnmatchcase(tag, each["filter"]) for each in filters)
+    is_excluded = any(fnmatchcase(tag, exclusion["filter"]) for exclusion in filters)
     return repository.is_tag_immutable() != is_excluded
 
 
-def _failure(asked: dict[str, str], code: str, reason: str) -> dict[str, Any]:
-    return {"imageId": asked, "failureCode": code, "failureReason": reason}
+def _failure(image_id: dict[str, str], code: str, reason: str) -> dict[str, Any]:
+    return {"imageId": image_id, "failureCode": code, "failureReason": reason}

@@ -37,8 +37,8 @@ def _accounts(bucket: FakeBucket) -> Iterator[str]:
     for statement in statements([bucket.policy.decode()] if bucket.policy else []):
         if statement["Effect"] == "Allow":
             principal = statement.get("Principal", {})
-            named = principal.get("AWS", []) if isinstance(principal, dict) else principal
-            yield from (match[1] for match in map(_ACCOUNT.fullmatch, values_of(named)) if match)
+            principals = principal.get("AWS", []) if isinstance(principal, dict) else principal
+            yield from (match[1] for match in map(_ACCOUNT.fullmatch, values_of(principals)) if match)
 
 
 class EmbeddedS3(MultipartBackend):
@@ -100,8 +100,8 @@ class EmbeddedS3Response(MultipartResponse):
         """CopyObject, on its conditions."""
         self._copy_source()
         if self.headers.get("If-None-Match") == "*":
-            there = self.backend.get_object(self.bucket_name, self.parse_key_name())
-            if there is not None:
+            existing_key = self.backend.get_object(self.bucket_name, self.parse_key_name())
+            if existing_key is not None:
                 raise PreconditionFailed("If-None-Match")
         return super().copy_object()
 
@@ -109,19 +109,19 @@ class EmbeddedS3Response(MultipartResponse):
         self, bucket_name: str, query: dict[str, Any], key_name: str, headers: dict[str, Any]
     ) -> TYPE_RESPONSE:
         """HeadObject; moto leaves out the checksum's type, and the number of parts."""
-        status, answered, body = super().head_object(bucket_name, query, key_name, headers)
+        status, answer_headers, body = super().head_object(bucket_name, query, key_name, headers)
         if status == 200 and headers.get("x-amz-checksum-mode") == "ENABLED":
             key = self.backend.head_object(
                 bucket_name, key_name, version_id=query.get("versionId", [None])[0]
             )
             checksum = checksum_headers(key) if key is not None else None
             if key is not None and checksum is not None:
-                answered.update({checksum.header: checksum.value, checksums.TYPE: key.checksum_type})
-        return status, answered, body
+                answer_headers.update({checksum.header: checksum.value, checksums.TYPE: key.checksum_type})
+        return status, answer_headers, body
 
     def _get_key(self, validate_storage_class: bool = True) -> tuple[FakeKey, bool]:
-        key, not_modified = super()._get_key(validate_storage_class)
-        return cast(FakeKey, OpenObject(key)), not_modified
+        key, is_unmodified = super()._get_key(validate_storage_class)
+        return cast(FakeKey, OpenObject(key)), is_unmodified
 
     def _get_checksum(self, response_headers: dict[str, Any]) -> tuple[str, str | None]:
         """The checksum that the request gives for its body, compared with the body."""

@@ -87,11 +87,11 @@ def request_checksum(headers: Mapping[str, str], body: bytes = b"") -> Checksum 
     Raises:
         S3ClientError: there is an algorithm without a checksum, or what is given is none.
     """
-    found = {name: headers[_header(name)] for name in algorithms() if _header(name) in headers}
-    if not found and "x-amz-trailer" in headers:
+    checksums = {name: headers[_header(name)] for name in algorithms() if _header(name) in headers}
+    if not checksums and "x-amz-trailer" in headers:
         trailers = _TRAILER.findall(body[-_MAX_TRAILER:])
-        found = {name.decode().upper(): value.decode() for name, value in trailers}
-    if not found:
+        checksums = {name.decode().upper(): value.decode() for name, value in trailers}
+    if not checksums:
         if SDK_ALGORITHM in headers:
             raise S3ClientError(
                 "InvalidRequest",
@@ -99,17 +99,17 @@ def request_checksum(headers: Mapping[str, str], body: bytes = b"") -> Checksum 
                 "headers were found.",
             )
         return None
-    if len(found) > 1:
+    if len(checksums) > 1:
         message = "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed."
         raise S3ClientError("InvalidRequest", message)
-    return _parse_checksum(*found.popitem())
+    return _parse_checksum(*checksums.popitem())
 
 
 def _parse_checksum(algorithm: str, value: str) -> Checksum:
     # A composite checksum may be given with the number of parts.
-    encoded = value.partition("-")[0]
+    base64_text = value.partition("-")[0]
     try:
-        size = len(b64decode(encoded, validate=True))
+        size = len(b64decode(base64_text, validate=True))
     except binascii.Error:
         size = -1
     if size != SIZES.get(algorithm, size) or size < 0:
@@ -117,14 +117,14 @@ def _parse_checksum(algorithm: str, value: str) -> Checksum:
     return Checksum(algorithm, value)
 
 
-def compare(given: Checksum, blocks: Iterable[bytes]) -> None:
+def compare(checksum: Checksum, blocks: Iterable[bytes]) -> None:
     """Compare the checksum of a request with its content.
 
     Raises:
         S3ClientError: BadDigest.
     """
-    if compute_checksum(given.algorithm, blocks) not in (None, given):
-        raise bad_digest(given.algorithm)
+    if compute_checksum(checksum.algorithm, blocks) not in (None, checksum):
+        raise bad_digest(checksum.algorithm)
 
 
 def bad_digest(algorithm: str) -> S3ClientError:
@@ -133,24 +133,24 @@ def bad_digest(algorithm: str) -> S3ClientError:
 
 
 def algorithm_and_type(headers: Mapping[str, str]) -> tuple[str, str]:
-    """What CreateMultipartUpload asks for; both "" when it asks for none.
+    """The algorithm and type of a CreateMultipartUpload; both "" when it names none.
 
     Raises:
         S3ClientError: InvalidRequest, the two do not go together.
     """
     algorithm = headers.get(ALGORITHM, "").upper()
-    asked = headers.get(TYPE, "").upper()
+    requested_type = headers.get(TYPE, "").upper()
     if not algorithm:
-        if asked:
+        if requested_type:
             text = "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header."
             raise S3ClientError("InvalidRequest", text)
         return "", ""
-    wanted = asked or (FULL_OBJECT if algorithm == _ONLY_FULL_OBJECT else COMPOSITE)
-    impossible = algorithm == _ONLY_FULL_OBJECT if wanted == COMPOSITE else not algorithm.startswith("CRC")
+    kind = requested_type or (FULL_OBJECT if algorithm == _ONLY_FULL_OBJECT else COMPOSITE)
+    impossible = algorithm == _ONLY_FULL_OBJECT if kind == COMPOSITE else not algorithm.startswith("CRC")
     if impossible:
-        text = f"The {wanted} checksum type cannot be used with the {algorithm.lower()} checksum algorithm."
+        text = f"The {kind} checksum type cannot be used with the {algorithm.lower()} checksum algorithm."
         raise S3ClientError("InvalidRequest", text)
-    return algorithm, wanted
+    return algorithm, kind
 
 
 def composite(algorithm: str, parts: Iterable[str | None]) -> Checksum | None:
@@ -158,5 +158,5 @@ def composite(algorithm: str, parts: Iterable[str | None]) -> Checksum | None:
     values = list(parts)
     if algorithm not in SIZES or None in values:
         return None
-    combined = digest(algorithm, (b64decode(value) for value in values if value is not None))
-    return Checksum(algorithm, f"{b64encode(combined).decode()}-{len(values)}")
+    content = digest(algorithm, (b64decode(value) for value in values if value is not None))
+    return Checksum(algorithm, f"{b64encode(content).decode()}-{len(values)}")

@@ -68,7 +68,7 @@ class Content:
         self._size = sum(piece.size for piece in self._pieces)
 
     @classmethod
-    def joined(cls, contents: Iterable[Content]) -> Content:
+    def concatenate(cls, contents: Iterable[Content]) -> Content:
         """The contents one after another."""
         return cls(piece for content in contents for piece in content._pieces)
 
@@ -85,12 +85,12 @@ class Content:
         return Content(self._cut(first, last))
 
     def _cut(self, first: int, last: int) -> Iterator[_Piece]:
-        passed = 0
+        offset = 0
         for piece in self._pieces:
-            start, end = max(first - passed, 0), min(last - passed, piece.size)
+            start, end = max(first - offset, 0), min(last - offset, piece.size)
             if start < end:
                 yield _Piece(piece.source, piece.start + start, end - start)
-            passed += piece.size
+            offset += piece.size
 
 
 class ContentFile:
@@ -124,14 +124,14 @@ def fill(key: FakeKey, content: Content) -> None:
         key._etag = md5.hexdigest()
 
 
-class _Listed(FakeKey):
+class _ListedKey(FakeKey):
     def __del__(self) -> None:
         """The content is the object's that was listed: there is nothing to give back."""
 
 
 def _alike(key: FakeKey) -> FakeKey:
     """Another object of that content: to list versions, moto copies a whole bucket, bytes included."""
-    alike = object.__new__(_Listed)
+    alike = object.__new__(_ListedKey)
     alike.__dict__.update(key.__dict__)
     return alike
 
@@ -157,19 +157,19 @@ def checksum_headers(key: FakeKey) -> Checksum | None:
     return Checksum(key.checksum_algorithm, f"{key.checksum_value}{parts}")
 
 
-def copy_range(source: FakeKey, asked: str) -> Content:
-    """What UploadPartCopy copies: all of an object, or the range `bytes=FIRST-LAST`.
+def copy_range(source: FakeKey, byte_range: str) -> Content:
+    """The content that UploadPartCopy copies: all of an object, or the range `bytes=FIRST-LAST`.
 
     Raises:
         InvalidArgumentError: the object has no such range.
     """
     content = content_of(source)
-    if not asked:
+    if not byte_range:
         return content
-    first, _, last = asked.removeprefix("bytes=").partition("-")
+    first, _, last = byte_range.removeprefix("bytes=").partition("-")
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last) < len(content)):
         message = f"Range specified is not valid for source object of size: {len(content)}"
-        raise InvalidArgumentError(message, "x-amz-copy-source-range", asked)
+        raise InvalidArgumentError(message, "x-amz-copy-source-range", byte_range)
     return content[int(first) : int(last) + 1]
 
 
@@ -181,7 +181,7 @@ class OpenObject:
 
     @property
     def value(self) -> Content:
-        """What moto measures, slices and gives to the web server."""
+        """The content, which moto measures, slices and gives to the web server."""
         return content_of(self._key)
 
     def __getattr__(self, name: str) -> Any:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlparse
 
-import xmltodict
+import xmltodict  # type: ignore[import-untyped]
 from moto.core.common_types import TYPE_RESPONSE
 from moto.core.responses import ActionResult
 from moto.s3.exceptions import (
@@ -49,8 +49,8 @@ class Completion:
             S3ClientError: InvalidPartOrder (moto compares with 0 each time), or an invalid checksum.
         """
         size = headers.get("x-amz-mp-object-size")
-        listed = xmltodict.parse(body, force_list=("Part",)) if body else {}
-        parts: list[dict[str, Any]] = (listed.get("CompleteMultipartUpload") or {}).get("Part", [])
+        document = xmltodict.parse(body, force_list=("Part",)) if body else {}
+        parts: list[dict[str, Any]] = (document.get("CompleteMultipartUpload") or {}).get("Part", [])
         numbers = [int(part["PartNumber"]) for part in parts]
         if any(after <= before for before, after in pairwise(numbers)):
             raise InvalidPartOrder
@@ -75,7 +75,7 @@ class EmbeddedUpload(FakeMultipart):
         self.algorithm, self.checksum_type = algorithm_and_type(self.metadata)
         # moto answers both from here, and gives them to the object.
         self.metadata.update({checksums.TYPE: self.checksum_type} if self.algorithm else {})
-        self.expected: Completion | None = None
+        self.completion: Completion | None = None
         self.checksum: Checksum | None = None
         self._spool = Spool()
 
@@ -111,9 +111,9 @@ class EmbeddedUpload(FakeMultipart):
             raise MalformedXML
         if any(part.contentsize < SMALLEST_PART for part in parts[:-1]):
             raise EntityTooSmall
-        content = Content.joined(content_of(part) for part in parts)
-        if self.expected is not None:
-            self._compare(self.expected, parts, content)
+        content = Content.concatenate(content_of(part) for part in parts)
+        if self.completion is not None:
+            self._compare(self.completion, parts, content)
         md5s = b"".join(bytes.fromhex(part.etag.strip('"')) for part in parts)
         return content, f"{hashlib.md5(md5s, usedforsecurity=False).hexdigest()}-{len(parts)}", None
 
@@ -121,7 +121,7 @@ class EmbeddedUpload(FakeMultipart):
         part = self.parts.get(number)
         if part is None or part.etag.strip('"') != etag.strip('"'):
             raise InvalidPart
-        checksum = self.expected.checksums[number] if self.expected else ""
+        checksum = self.completion.checksums[number] if self.completion else ""
         if self.checksum_type == COMPOSITE and not checksum:
             raise S3ClientError(
                 "InvalidRequest",
@@ -132,23 +132,23 @@ class EmbeddedUpload(FakeMultipart):
             raise InvalidPart
         return part
 
-    def _compare(self, expected: Completion, parts: list[FakeKey], content: Content) -> None:
-        if expected.size not in (None, len(content)):
+    def _compare(self, completion: Completion, parts: list[FakeKey], content: Content) -> None:
+        if completion.size not in (None, len(content)):
             raise S3ClientError(
                 "InvalidRequest",
-                f"The provided 'x-amz-mp-object-size' header value {expected.size} does not match what was "
+                f"The provided 'x-amz-mp-object-size' header value {completion.size} does not match what was "
                 f"computed: {len(content)}",
             )
-        algorithm = self.algorithm or (expected.checksum.algorithm if expected.checksum else "")
+        algorithm = self.algorithm or (completion.checksum.algorithm if completion.checksum else "")
         if self.checksum_type == COMPOSITE:
             self.checksum = composite(algorithm, (part.checksum_value for part in parts))
         else:
             self.checksum = checksums.compute_checksum(algorithm, content)
-        if expected.checksum_type not in ("", self.checksum_type) or (
-            expected.checksum and self.checksum and expected.checksum.plain != self.checksum.plain
+        if completion.checksum_type not in ("", self.checksum_type) or (
+            completion.checksum and self.checksum and completion.checksum.plain != self.checksum.plain
         ):
             raise checksums.bad_digest(algorithm)
-        self.checksum = self.checksum or expected.checksum
+        self.checksum = self.checksum or completion.checksum
 
 
 MAX_PARTS = 10_000
@@ -251,13 +251,13 @@ class MultipartResponse(S3Response):
         source = urlparse(self.headers["x-amz-copy-source"])
         bucket, _, key = unquote(source.path).lstrip("/").partition("/")
         version = parse_qs(source.query).get("versionId", [None])[0]
-        found = self.backend.get_object(bucket, key, version_id=version)
-        if found is None:
+        source_key = self.backend.get_object(bucket, key, version_id=version)
+        if source_key is None:
             raise MissingKey(key=key)
-        wanted = self.headers.get("x-amz-copy-source-if-match")
-        if wanted and wanted.strip('"') != found.etag.strip('"'):
+        etag = self.headers.get("x-amz-copy-source-if-match")
+        if etag and etag.strip('"') != source_key.etag.strip('"'):
             raise PreconditionFailed("x-amz-copy-source-If-Match")
-        return found
+        return source_key
 
     def _key_response_post(
         self, request: Any, body: bytes, bucket_name: str, query: dict[str, Any], key_name: str
@@ -281,15 +281,15 @@ class MultipartResponse(S3Response):
         return self.serialized(ActionResult(answer))
 
     def _complete(self, upload_id: str, key_name: str, body: bytes) -> FakeKey:
-        existing = self.backend.get_object(self.bucket_name, key_name)
-        if existing is not None and existing.multipart and existing.multipart.id == upload_id:
-            return existing  # the request was repeated
+        existing_key = self.backend.get_object(self.bucket_name, key_name)
+        if existing_key is not None and existing_key.multipart and existing_key.multipart.id == upload_id:
+            return existing_key  # the request was repeated
         upload = self.backend.upload(self.bucket_name, upload_id, key_name)
-        if existing is not None and self.headers.get("If-None-Match") == "*":
+        if existing_key is not None and self.headers.get("If-None-Match") == "*":
             raise PreconditionFailed("If-None-Match")
-        upload.expected = Completion.of(self.headers, body, upload.algorithm)
+        upload.completion = Completion.of(self.headers, body, upload.algorithm)
         return self.backend.complete_multipart_upload(
-            self.bucket_name, upload_id, iter(upload.expected.etags.items())
+            self.bucket_name, upload_id, iter(upload.completion.etags.items())
         )
 
 

@@ -19,13 +19,13 @@ from fleet_emulator.failures import is_said, reason_of
 from fleet_emulator.hosting import DeployedEndpoint, HostingError
 from fleet_emulator.process_state import handed_over
 from fleet_emulator.sagemaker.constraints import Names, arn_of
-from fleet_emulator.sagemaker.deployment import NOTHING_RETAINED, Retention, alarms_on, require_deployment
+from fleet_emulator.sagemaker.deployment import NO_RETENTION, Retention, alarms_on, require_deployment
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
 from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
 from fleet_emulator.sagemaker.instance_quotas import first_instances, require_quotas, second_instances
 from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs, EmbeddedJobsResponse
 from fleet_emulator.sagemaker.model_data import require_model_data, require_model_image
-from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, require_scalable_variant
+from fleet_emulator.sagemaker.scalable_endpoints import deregister_variants, require_scalable_variant
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_metrics, require_variants
 from fleet_emulator.service_urls import ServiceUrls
 
@@ -59,7 +59,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         tags: Tags | None,
     ) -> Model:
         """CreateModel: its data has to be in S3, and its image in the registry."""
-        self._refuse_existing("model", model_name, self._models)
+        self._refuse_duplicate("model", model_name, self._models)
         s3 = s3_backends[self.account_id][self.partition]
         for container in [primary_container] if primary_container else containers or []:
             require_model_data(container, s3)
@@ -88,7 +88,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         metrics_config: dict[str, Any] | None = None,
     ) -> EmbeddedEndpointConfig:
         """CreateEndpointConfig: its models have to exist."""
-        self._refuse_existing("endpoint-config", endpoint_config_name, self.endpoint_configs)
+        self._refuse_duplicate("endpoint-config", endpoint_config_name, self.endpoint_configs)
         shadows = shadow_production_variants or []
         require_variants(
             production_variants, shadows, self._models, account=self.account_id, region=self.region_name
@@ -131,7 +131,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         deployment: DeploymentConfig | None = None,
     ) -> EmbeddedEndpoint:
         """CreateEndpoint, which here returns when the endpoint is InService or Failed."""
-        self._refuse_existing("endpoint", endpoint_name, self.endpoints)
+        self._refuse_duplicate("endpoint", endpoint_name, self.endpoints)
         self.describe_endpoint_config(endpoint_config_name)
         config = self.endpoint_configs[endpoint_config_name]
         endpoint = EmbeddedEndpoint(
@@ -157,7 +157,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         endpoint_name: str,
         endpoint_config_name: str,
         *,
-        retention: Retention = NOTHING_RETAINED,
+        retention: Retention = NO_RETENTION,
         deployment: DeploymentConfig | None = None,
         retain_deployment: bool = False,
     ) -> EmbeddedEndpoint:
@@ -169,7 +169,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         Raises:
             ValidationError: the endpoint has the configuration already.
         """
-        endpoint = self._require_settled(endpoint_name)
+        endpoint = self._require_final_status(endpoint_name)
         if endpoint_config_name.lower() == endpoint.endpoint_config_name.lower():
             raise ValidationError(CONFIGURATION_IN_USE)
         for name in (endpoint.endpoint_config_name, endpoint_config_name):
@@ -186,7 +186,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         endpoint.last_deployment_config = self._deployment(deployment, endpoint)
         require_quotas(self, second_instances(endpoint, config, retention, deployment))
         endpoint.endpoint_status, endpoint.config_in_update = "Updating", config.endpoint_config_name
-        before = endpoint.served
+        before = endpoint.hosted_endpoint
         try:
             self._refuse_alarm(deployment)
             self._serve(endpoint, self._deploy_config(endpoint, endpoint_config_name))
@@ -202,27 +202,27 @@ class EmbeddedSageMaker(EmbeddedJobs):
         self,
         endpoint_name: str,
         desired_weights_and_capacities: list[dict[str, Any]],
-        ended: Callable[[], None] = lambda: None,
+        on_end: Callable[[], None] = lambda: None,
     ) -> str:
         """UpdateEndpointWeightsAndCapacities, which returns while the endpoint is Updating.
 
         `ended` is called when it is InService again. moto forgets the weight where only a count is given.
         """
-        endpoint = self._require_settled(endpoint_name)
+        endpoint = self._require_final_status(endpoint_name)
         before = {variant["VariantName"]: dict(variant) for variant in endpoint.production_variants}
         arn: str = super().update_endpoint_weights_and_capacities(
             endpoint_name, desired_weights_and_capacities
         )
-        endpoint.scale(before, ended)
+        endpoint.scale(before, on_end)
         return arn
 
     def delete_endpoint(self, endpoint_name: str) -> None:
         """DeleteEndpoint, which here returns when nothing is served or scaled any more."""
-        endpoint = self._require_settled(endpoint_name)
+        endpoint = self._require_final_status(endpoint_name)
         endpoint.endpoint_status = "Deleting"
         with handed_over():
             process_state.current().host.remove(endpoint.id)
-        deregister_all(endpoint_name, self._scaling)
+        deregister_variants(endpoint_name, self._scaling)
         super().delete_endpoint(endpoint_name)
 
     def _roll_back(self, endpoint: EmbeddedEndpoint, before: DeployedEndpoint | None, reason: str) -> None:
@@ -230,7 +230,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         if before is None:
             endpoint.settle("Failed", reason)
             return
-        if endpoint.served is before:
+        if endpoint.hosted_endpoint is before:
             endpoint.settle("InService", reason)
             return
         endpoint.endpoint_status = "RollingBack"
@@ -270,20 +270,20 @@ class EmbeddedSageMaker(EmbeddedJobs):
         return deployed_endpoint(endpoint, config, self._models)
 
     @staticmethod
-    def _serve(endpoint: EmbeddedEndpoint, deployed: DeployedEndpoint) -> None:
+    def _serve(endpoint: EmbeddedEndpoint, target: DeployedEndpoint) -> None:
         with handed_over():
-            process_state.current().host.serve(deployed)
-        endpoint.served = deployed
+            process_state.current().host.serve(target)
+        endpoint.hosted_endpoint = target
 
-    def _require_settled(self, endpoint_name: str) -> EmbeddedEndpoint:
+    def _require_final_status(self, endpoint_name: str) -> EmbeddedEndpoint:
         self.describe_endpoint(endpoint_name)
         endpoint = cast(EmbeddedEndpoint, self.endpoints[endpoint_name])
         if endpoint.in_progress:
             raise ValidationError(f'Cannot update in-progress endpoint "{endpoint.arn}".')
         return endpoint
 
-    def _refuse_existing(self, kind: str, name: str, existing: dict[str, Any]) -> None:
-        if name in existing:
+    def _refuse_duplicate(self, kind: str, name: str, resources: dict[str, Any]) -> None:
+        if name in resources:
             arn = arn_of(kind, name, self.account_id, self.region_name)
             raise ValidationError(f'Cannot create already existing {kind} "{arn}".')
 

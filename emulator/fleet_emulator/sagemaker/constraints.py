@@ -39,9 +39,9 @@ def require_shape(name: str, value: Any, path: str) -> None:
     report = ParamValidator().validate(value, shape)
     if report.has_errors():
         raise ValidationError(f"1 validation error detected: {path}: {report.generate_report()}")
-    for place, held, constraint in _violations(shape, value, path):
+    for place, invalid_part, constraint in _violations(shape, value, path):
         raise ValidationError(
-            f"1 validation error detected: Value '{held}' at '{place}' failed to satisfy constraint: "
+            f"1 validation error detected: Value '{invalid_part}' at '{place}' failed to satisfy constraint: "
             f"{constraint}"
         )
 
@@ -53,10 +53,10 @@ def as_shape(name: str, value: Any) -> Any:
 
 def _as_shape(shape: Shape, value: Any) -> Any:
     if isinstance(shape, StructureShape) and isinstance(value, dict):
-        known = shape.members
-        return {key: _as_shape(known[key], each) if key in known else each for key, each in value.items()}
+        members = shape.members
+        return {key: _as_shape(members[key], item) if key in members else item for key, item in value.items()}
     if isinstance(shape, ListShape) and isinstance(value, list):
-        return [_as_shape(shape.member, each) for each in value]
+        return [_as_shape(shape.member, item) for item in value]
     read = _READ.get(shape.type_name)
     if read is None or not isinstance(value, str):
         return value
@@ -73,14 +73,14 @@ def _violations(shape: Shape, value: Any, path: str) -> Iterator[tuple[str, Any,
             yield from _violations(shape.members[name], value[name], below)
     elif isinstance(shape, ListShape):
         if len(value) > shape.metadata.get("max", len(value)):
-            most = shape.metadata["max"]
-            yield path, len(value), f"Member must have length less than or equal to {most}"
-        for number, each in enumerate(value, 1):
-            yield from _violations(shape.member, each, f"{path}.{number}.member")
+            max_length = shape.metadata["max"]
+            yield path, len(value), f"Member must have length less than or equal to {max_length}"
+        for number, item in enumerate(value, 1):
+            yield from _violations(shape.member, item, f"{path}.{number}.member")
     elif isinstance(shape, StringShape):
         if len(value) > shape.metadata.get("max", len(value)):
-            most = shape.metadata["max"]
-            yield path, value, f"Member must have length less than or equal to {most}"
+            max_length = shape.metadata["max"]
+            yield path, value, f"Member must have length less than or equal to {max_length}"
         if shape.enum and value not in shape.enum:
             yield path, value, f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
     elif shape.type_name == "integer" and value > shape.metadata.get("max", value):

@@ -39,7 +39,7 @@ def require_deployment(
     if "BlueGreenUpdatePolicy" in config:
         _require_blue_green(config["BlueGreenUpdatePolicy"], variants)
     if "RollingUpdatePolicy" in config:
-        _require_rolling(config["RollingUpdatePolicy"], variants)
+        _require_rolling_policy(config["RollingUpdatePolicy"], variants)
     for name in alarm_names(config):
         if name not in alarms.alarms:
             raise ValidationError(f"Could not find CloudWatch alarm '{name}' of AutoRollbackConfiguration.")
@@ -53,15 +53,15 @@ def alarm_names(config: Config | None) -> list[str]:
 
 def alarms_on(config: Config | None, alarms: CloudWatchBackend) -> list[str]:
     """Those of them that are in ALARM."""
-    found = (alarms.alarms.get(name) for name in alarm_names(config))
-    return [alarm.name for alarm in found if alarm is not None and alarm.state_value == "ALARM"]
+    candidates = (alarms.alarms.get(name) for name in alarm_names(config))
+    return [alarm.name for alarm in candidates if alarm is not None and alarm.state_value == "ALARM"]
 
 
 def _require_blue_green(policy: Config, variants: Sequence[Mapping[str, Any]]) -> None:
-    routing = policy["TrafficRoutingConfiguration"]
-    if routing["Type"] in _STEPS:
-        _require_size(routing, _STEPS[routing["Type"]], variants)
-    waits = policy.get("TerminationWaitInSeconds", 0) + routing["WaitIntervalInSeconds"]
+    traffic = policy["TrafficRoutingConfiguration"]
+    if traffic["Type"] in _STEPS:
+        _require_size(traffic, _STEPS[traffic["Type"]], variants)
+    waits = policy.get("TerminationWaitInSeconds", 0) + traffic["WaitIntervalInSeconds"]
     if policy.get("MaximumExecutionTimeoutInSeconds", waits + 1) <= waits:
         raise ValidationError(
             "MaximumExecutionTimeoutInSeconds must be larger than the total waiting time of "
@@ -69,14 +69,14 @@ def _require_blue_green(policy: Config, variants: Sequence[Mapping[str, Any]]) -
         )
 
 
-def _require_rolling(policy: Config, variants: Sequence[Mapping[str, Any]]) -> None:
+def _require_rolling_policy(policy: Config, variants: Sequence[Mapping[str, Any]]) -> None:
     if len(variants) > 1:
         raise ValidationError("Rolling deployments are not supported for multi-variant endpoints.")
     _require_size(policy, _BATCH, variants)
 
 
 def _require_size(holder: Config, rule: tuple[str, int, int], variants: Sequence[Mapping[str, Any]]) -> None:
-    name, least, most = rule
+    name, min_percent, max_percent = rule
     if name not in holder:
         raise ValidationError(f"{name} must be specified for {holder['Type']}.")
     size = holder[name]
@@ -88,14 +88,14 @@ def _require_size(holder: Config, rule: tuple[str, int, int], variants: Sequence
             percent = 100 * size["Value"] / count
         else:
             continue
-        if not least <= percent <= most:
+        if not min_percent <= percent <= max_percent:
             raise ValidationError(
-                f"{name} must be {least}-{most}% of the total instance count of variant "
+                f"{name} must be {min_percent}-{max_percent}% of the total instance count of variant "
                 f"'{variant['VariantName']}'."
             )
 
 
-_SHOWN = {
+_DESCRIBED_KEYS = {
     "DesiredInstanceCount": ("CurrentInstanceCount", "DesiredInstanceCount"),
     "DesiredWeight": ("CurrentWeight", "DesiredWeight"),
 }
@@ -109,17 +109,21 @@ class Retention:
     kinds: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, retain_all: Any, excluded: Iterable[Mapping[str, str]] | None) -> Retention:
+    def of(cls, is_all_retained: Any, exclusions: Iterable[Mapping[str, str]] | None) -> Retention:
         """RetainAllVariantProperties and ExcludeRetainedVariantProperties; a template may write true as text.
 
         Raises:
             ValidationError: an excluded property is of an unknown type.
         """
-        given = list(excluded or ())
-        require_shape("VariantPropertyList", given, "excludeRetainedVariantProperties")
-        if retain_all not in (True, "true"):
+        properties = list(exclusions or ())
+        require_shape("VariantPropertyList", properties, "excludeRetainedVariantProperties")
+        if is_all_retained not in (True, "true"):
             return cls()
-        return cls(frozenset({*_SHOWN, _CAPTURE} - {each["VariantPropertyType"] for each in given}))
+        return cls(
+            frozenset(
+                {*_DESCRIBED_KEYS, _CAPTURE} - {exclusion["VariantPropertyType"] for exclusion in properties}
+            )
+        )
 
     @property
     def capture(self) -> bool:
@@ -127,9 +131,9 @@ class Retention:
         return _CAPTURE in self.kinds
 
     def of_variant(self, before: Mapping[str, Any]) -> dict[str, Any]:
-        """What a variant takes over from the one of its name, as DescribeEndpoint shows it."""
-        shown = [key for kind in self.kinds for key in _SHOWN.get(kind, ())]
-        return {key: before[key] for key in shown if key in before}
+        """The properties that a variant takes over from the one of its name, as DescribeEndpoint shows it."""
+        keys = [key for kind in self.kinds for key in _DESCRIBED_KEYS.get(kind, ())]
+        return {key: before[key] for key in keys if key in before}
 
 
-NOTHING_RETAINED = Retention()
+NO_RETENTION = Retention()

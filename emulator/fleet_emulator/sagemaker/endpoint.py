@@ -16,7 +16,7 @@ from fleet_emulator.sagemaker.deployment import Retention
 from fleet_emulator.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, model_names, pools_of
 
-_SETTLED = ("InService", "Failed", "UpdateRollbackFailed")
+_FINAL_STATUSES = ("InService", "Failed", "UpdateRollbackFailed")
 
 
 class EmbeddedEndpoint(FakeEndpoint):
@@ -40,34 +40,34 @@ class EmbeddedEndpoint(FakeEndpoint):
         self.failure_reason: str | None = None  # type: ignore[assignment]  # moto endpoints never fail
         self.last_deployment_config: Mapping[str, Any] | None = None
         self.config_in_update: str | None = None
-        self.served: DeployedEndpoint | None = None
+        self.hosted_endpoint: DeployedEndpoint | None = None
 
     def is_created(self) -> bool:
-        """What moto asks of a model; it is created when its host serves it."""
+        """Answer moto, which asks each model; it is created when its host serves it."""
         return not self.in_progress
 
     @property
     def in_progress(self) -> bool:
         """Whether its host is at work on it."""
-        return self.endpoint_status not in _SETTLED
+        return self.endpoint_status not in _FINAL_STATUSES
 
     @property
     def response_object(self) -> dict[str, Any]:
-        """What DescribeEndpoint answers; the variants of an update in progress are left out."""
-        shown: dict[str, Any] = super().response_object
-        shown["ProductionVariants"] = [
+        """The answer of DescribeEndpoint; the variants of an update in progress are left out."""
+        answer: dict[str, Any] = super().response_object
+        answer["ProductionVariants"] = [
             _with_pools(production_variant) for production_variant in self.production_variants
         ]
         if self.config_in_update:
-            shown["PendingDeploymentSummary"] = {"EndpointConfigName": self.config_in_update}
-        return shown
+            answer["PendingDeploymentSummary"] = {"EndpointConfigName": self.config_in_update}
+        return answer
 
     def uses(self, config_name: str) -> bool:
         """Whether it needs the configuration, or will after the update in progress."""
         if self.endpoint_status == "Failed":
             return False
-        used = (self.endpoint_config_name, self.config_in_update or "")
-        return config_name.lower() in map(str.lower, used)
+        names = (self.endpoint_config_name, self.config_in_update or "")
+        return config_name.lower() in map(str.lower, names)
 
     def settle(self, status: str, failure_reason: str | None = None) -> None:
         """End what was in progress."""
@@ -76,7 +76,7 @@ class EmbeddedEndpoint(FakeEndpoint):
         self.config_in_update = None
         self.last_modified_time = utcnow()
 
-    def scale(self, before: Mapping[str, Mapping[str, Any]], ended: Callable[[], None]) -> None:
+    def scale(self, before: Mapping[str, Mapping[str, Any]], on_end: Callable[[], None]) -> None:
         """Be Updating, with the old instances and weights, until the new ones serve; then call `ended`."""
         self.endpoint_status = "Updating"
         for variant in self.production_variants:
@@ -89,7 +89,7 @@ class EmbeddedEndpoint(FakeEndpoint):
             host.scale(self.id)
             with turn():
                 self._end_scaling()
-                ended()
+                on_end()
 
         process_state.current().spawn(finish, name=f"scaling of {self.endpoint_name}")
 
@@ -112,13 +112,13 @@ class EmbeddedEndpoint(FakeEndpoint):
 
     def _process_production_variants(self, production_variants: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The variants as DescribeEndpoint shows them; moto loses a weight of 0, and the default of 1."""
-        shown = super()._process_production_variants(production_variants)
-        for variant, declared in zip(shown, production_variants, strict=True):
-            weight = float(declared.get("InitialVariantWeight", 1))
+        variants = super()._process_production_variants(production_variants)
+        for variant, source in zip(variants, production_variants, strict=True):
+            weight = float(source.get("InitialVariantWeight", 1))
             variant.update(CurrentWeight=weight, DesiredWeight=weight)
-            if pools := pools_of(declared):
+            if pools := pools_of(source):
                 variant["InstancePools"] = [{"InstanceType": pool["InstanceType"]} for pool in pools]
-        return shown
+        return variants
 
 
 def _with_pools(variant: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,28 +127,28 @@ def _with_pools(variant: Mapping[str, Any]) -> dict[str, Any]:
     if not first:
         return dict(variant)
     pools = [{**first, "CurrentInstanceCount": variant["CurrentInstanceCount"]}]
-    return {**variant, "InstancePools": pools + [{**each, "CurrentInstanceCount": 0} for each in further]}
+    return {**variant, "InstancePools": pools + [{**pool, "CurrentInstanceCount": 0} for pool in further]}
 
 
 def _capture(config: FakeEndpointConfig) -> dict[str, Any] | None:
     """DataCaptureConfigSummary, which is not written like DataCaptureConfig; None without capture."""
-    declared = config.data_capture_config
-    if not declared:
+    settings = config.data_capture_config
+    if not settings:
         return None
-    enabled = declared.get("EnableCapture", False) in (True, "true")
+    is_enabled = settings.get("EnableCapture", False) in (True, "true")
     return {
-        "EnableCapture": enabled,
-        "CaptureStatus": "Started" if enabled else "Stopped",
-        "CurrentSamplingPercentage": declared.get("InitialSamplingPercentage"),
-        "DestinationS3Uri": declared.get("DestinationS3Uri"),
-        "KmsKeyId": declared.get("KmsKeyId", ""),
+        "EnableCapture": is_enabled,
+        "CaptureStatus": "Started" if is_enabled else "Stopped",
+        "CurrentSamplingPercentage": settings.get("InitialSamplingPercentage"),
+        "DestinationS3Uri": settings.get("DestinationS3Uri"),
+        "KmsKeyId": settings.get("KmsKeyId", ""),
     }
 
 
 def deployed_endpoint(
     endpoint: EmbeddedEndpoint, config: EmbeddedEndpointConfig, models: dict[str, Model]
 ) -> DeployedEndpoint:
-    """What the host is to serve: the first container of the first variant's model, or of its first pool's.
+    """The endpoint for the host: the first container of the first variant's model, or of its first pool's.
 
     Raises:
         HostingError: the model was deleted after the configuration was made, or its data is a single file, of

@@ -27,7 +27,7 @@ _WORDS = (
 )
 
 
-class ResourceLimitExceeded(SagemakerClientError):
+class ResourceLimitExceededError(SagemakerClientError):
     """SageMaker's refusal of instances beyond a quota."""
 
     code = "ResourceLimitExceeded"
@@ -56,22 +56,24 @@ def second_instances(
 
     That this counts against the quota beside what runs is inferred.
     """
-    running = {
+    retention_by_variant = {
         production_variant["VariantName"]: retention.of_variant(production_variant)
         for production_variant in endpoint.production_variants
     }
     batch = (deployment or {}).get("RollingUpdatePolicy", {}).get("MaximumBatchSize")
-    started = list[VariantInstances]()
+    instances = list[VariantInstances]()
     for variant in _variants(config):
-        count = running.get(variant["VariantName"], {}).get("DesiredInstanceCount", _first_count(variant))
+        count = retention_by_variant.get(variant["VariantName"], {}).get(
+            "DesiredInstanceCount", _first_count(variant)
+        )
         if batch is not None:
             share = batch["Value"] * count / 100 if batch["Type"] == "CAPACITY_PERCENT" else batch["Value"]
             count = min(count, ceil(share))
-        started.append(VariantInstances(count, _types(variant)))
-    return started
+        instances.append(VariantInstances(count, _types(variant)))
+    return instances
 
 
-def require_quotas(sagemaker: SageMakerModelBackend, started: Sequence[VariantInstances]) -> None:
+def require_quotas(sagemaker: SageMakerModelBackend, new_instances: Sequence[VariantInstances]) -> None:
     """Refuse instances beyond a quota; all instances of a variant count for each of its pools.
 
     Raises:
@@ -80,12 +82,14 @@ def require_quotas(sagemaker: SageMakerModelBackend, started: Sequence[VariantIn
     place = servicequotas_backends[sagemaker.account_id][sagemaker.region_name]
     quotas = cast(EmbeddedServiceQuotas, place).of_service(_SERVICE)
     limits = {quota["QuotaName"]: quota["Value"] for quota in quotas}
-    running = list(_running_instances(sagemaker))
-    for name, instance_type in _counted(started):
-        used = sum(each.count for each in running if instance_type in (None, *each.types[:1]))
-        delta = sum(each.count for each in started if instance_type in (None, *each.types))
-        if delta and used + delta > limits.get(name, used + delta):
-            raise ResourceLimitExceeded(_WORDS.format(name=name, most=limits[name], used=used, delta=delta))
+    live_instances = list(_running_instances(sagemaker))
+    for name, instance_type in _relevant_quotas(new_instances):
+        usage = sum(group.count for group in live_instances if instance_type in (None, *group.types[:1]))
+        delta = sum(group.count for group in new_instances if instance_type in (None, *group.types))
+        if delta and usage + delta > limits.get(name, usage + delta):
+            raise ResourceLimitExceededError(
+                _WORDS.format(name=name, most=limits[name], used=usage, delta=delta)
+            )
 
 
 def _running_instances(sagemaker: SageMakerModelBackend) -> Iterator[VariantInstances]:
@@ -93,17 +97,17 @@ def _running_instances(sagemaker: SageMakerModelBackend) -> Iterator[VariantInst
     for endpoint in sagemaker.endpoints.values():
         if endpoint.endpoint_status == "Failed":
             continue
-        shown: dict[Any, int] = {
+        counts: dict[Any, int] = {
             production_variant["VariantName"]: _count(production_variant)
             for production_variant in endpoint.production_variants
         }
         for variant in _variants(sagemaker.endpoint_configs[endpoint.endpoint_config_name]):
-            yield VariantInstances(shown.get(variant["VariantName"], _first_count(variant)), _types(variant))
+            yield VariantInstances(counts.get(variant["VariantName"], _first_count(variant)), _types(variant))
 
 
-def _counted(started: Sequence[VariantInstances]) -> Iterator[tuple[str, str | None]]:
+def _relevant_quotas(instances: Sequence[VariantInstances]) -> Iterator[tuple[str, str | None]]:
     """Each quota that the instances count against, with the type that it is of."""
-    for instance_type in dict.fromkeys(name for each in started for name in each.types):
+    for instance_type in dict.fromkeys(name for instance in instances for name in instance.types):
         yield instance_quota(instance_type), instance_type
     yield all_instances_quota(), None
 
@@ -114,7 +118,7 @@ def _variants(config: FakeEndpointConfig) -> list[Variant]:
 
 
 def _types(variant: Variant) -> tuple[str, ...]:
-    pools = tuple(each["InstanceType"] for each in pools_of(variant))
+    pools = tuple(pool["InstanceType"] for pool in pools_of(variant))
     return pools or ((variant["InstanceType"],) if "InstanceType" in variant else ())
 
 

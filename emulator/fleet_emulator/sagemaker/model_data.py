@@ -16,7 +16,7 @@ from moto.sagemaker.exceptions import ValidationError
 from fleet_emulator.registry.images import EmbeddedImage, images_of, read_layer
 
 FILES, ARCHIVE, SINGLE_FILE = ("S3Prefix", "None"), ("S3Object", "Gzip"), ("S3Object", "None")
-"""What a ModelDataSource may name, as S3DataType and CompressionType."""
+"""The forms of a ModelDataSource, as S3DataType and CompressionType."""
 
 
 def data_url(container: Mapping[str, Any]) -> str:
@@ -25,7 +25,7 @@ def data_url(container: Mapping[str, Any]) -> str:
 
 
 def data_form(container: Mapping[str, Any]) -> tuple[str, str]:
-    """What is at the URL: FILES below a prefix, an ARCHIVE, or a SINGLE_FILE."""
+    """The form of the data at the URL: FILES below a prefix, an ARCHIVE, or a SINGLE_FILE."""
     if "ModelDataSource" not in container:
         return ARCHIVE
     source = _source(container)
@@ -52,10 +52,10 @@ def require_model_data(container: Mapping[str, Any], s3: S3Backend) -> None:
 
 def _is_there(s3: S3Backend, bucket: str, key: str, *, is_prefix: bool) -> bool:
     try:
-        found = s3.get_bucket(bucket).keys
+        bucket_keys = s3.get_bucket(bucket).keys
     except MissingBucket:
         return False
-    keys = [name for name in found if name.startswith(key)] if is_prefix else [key]
+    keys = [name for name in bucket_keys if name.startswith(key)] if is_prefix else [key]
     # A key whose last version is deleted is known, but has no object.
     return any(s3.get_object(bucket, name) is not None for name in keys)
 

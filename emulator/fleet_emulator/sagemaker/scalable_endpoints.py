@@ -19,7 +19,7 @@ Variants = Sequence[Mapping[str, Any]]
 
 
 def require_scalable_variant(
-    endpoint_name: str, current: Variants, wanted: Variants, scaling: ApplicationAutoscalingBackend
+    endpoint_name: str, current: Variants, next_variants: Variants, scaling: ApplicationAutoscalingBackend
 ) -> None:
     """Refuse a configuration without a registered variant, or with another instance type for it.
 
@@ -28,25 +28,25 @@ def require_scalable_variant(
     Raises:
         ValidationError: its words are from memory; no quotation of them was found.
     """
-    registered = set(registered_variants(scaling, endpoint_name))
-    types = {variant["VariantName"]: variant.get("InstanceType") for variant in wanted}
-    moved = [
+    target_names = set(registered_variants(scaling, endpoint_name))
+    types = {variant["VariantName"]: variant.get("InstanceType") for variant in next_variants}
+    names = [
         variant["VariantName"]
         for variant in current
-        if variant["VariantName"] in registered
+        if variant["VariantName"] in target_names
         and (
             variant["VariantName"] not in types
             or types[variant["VariantName"]] != variant.get("InstanceType")
         )
     ]
-    if moved:
+    if names:
         raise ValidationError(
-            f'The variant(s) "[{", ".join(moved)}]" must be deregistered as scalable target(s) with AWS '
+            f'The variant(s) "[{", ".join(names)}]" must be deregistered as scalable target(s) with AWS '
             "Application Auto Scaling before they can be removed or have their instance type updated."
         )
 
 
-def deregister_all(endpoint_name: str, scaling: ApplicationAutoscalingBackend) -> None:
+def deregister_variants(endpoint_name: str, scaling: ApplicationAutoscalingBackend) -> None:
     """Deregister an endpoint's variants, as SageMaker does when it deletes the endpoint.
 
     Source: SageMaker developer guide, endpoint-delete-with-scaling.html.

@@ -34,7 +34,7 @@ class EmbeddedEndpointConfig(FakeEndpointConfig):
         self.metrics_config = metrics_config
 
     def is_created(self) -> bool:
-        """What moto asks of a model."""
+        """Answer moto, which asks each model."""
         return True
 
     def validate_production_variants(self, production_variants: list[dict[str, Any]]) -> None:
@@ -68,12 +68,12 @@ def require_variants(
             if name not in models:
                 arn = arn_of("model", name, account, region)
                 raise ValidationError(f'Could not find model "{arn}".')
-    for what, named in (
+    for key, variants in (
         ("InstancePools", [shadow for shadow in (*production, *shadows) if shadow.get("InstancePools")]),
         ("ShadowProductionVariants", (*production, *shadows) if shadows else ()),
     ):
-        if any(_is_multi_model(models[name]) for each in named for name in model_names(each)):
-            raise ValidationError(f"{what} cannot be used with multi-model endpoints.")
+        if any(_is_multi_model(models[name]) for item in variants for name in model_names(item)):
+            raise ValidationError(f"{key} cannot be used with multi-model endpoints.")
 
 
 def require_metrics(metrics: Mapping[str, Any]) -> None:
@@ -86,12 +86,12 @@ def require_metrics(metrics: Mapping[str, Any]) -> None:
     """
     require_shape("MetricsConfig", metrics, "metricsConfig")
     for name, value in metrics.items():
-        allowed = property_at("EndpointConfig", ("MetricsConfig", name)).property.allowed
-        if allowed and value not in allowed:
+        allowed_values = property_at("EndpointConfig", ("MetricsConfig", name)).property.allowed
+        if allowed_values and value not in allowed_values:
             place = f"metricsConfig.{name[0].lower()}{name[1:]}"
             raise ValidationError(
                 f"1 validation error detected: Value '{value}' at '{place}' failed to satisfy constraint: "
-                f"Member must satisfy enum value set: [{', '.join(map(str, allowed))}]"
+                f"Member must satisfy enum value set: [{', '.join(map(str, allowed_values))}]"
             )
 
 

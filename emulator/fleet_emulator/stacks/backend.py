@@ -57,9 +57,9 @@ class EmbeddedCloudFormation(DriftBackend):
         stack_policy_body: str | None = None,
     ) -> Stack:
         """CreateStack."""
-        stack = self._find_planned(name)
+        stack = self._find_plan(name)
         target = Target(template=template, parameters=parameters, tags=tags or {})
-        stack.resolved(stack.parse_template(template), parameters)  # refuses what cannot even be started
+        stack.resolve(stack.parse_template(template), parameters)  # refuses what cannot even be started
         self.stacks[stack.stack_id] = stack
         stack.enable_termination_protection = bool(enable_termination_protection)
         self._run(stack, target)
@@ -75,14 +75,16 @@ class EmbeddedCloudFormation(DriftBackend):
     ) -> Stack:
         """UpdateStack."""
         stack = self._updatable(name)
-        resolved: Mapping[str, Any] = self._resolve_update_parameters(stack, parameters)
-        target = Target(template=template, parameters=resolved, tags=stack.tags if tags is None else tags)
+        resolved_parameters: Mapping[str, Any] = self._resolve_update_parameters(stack, parameters)
+        target = Target(
+            template=template, parameters=resolved_parameters, tags=stack.tags if tags is None else tags
+        )
         if not stack.would_change(target):
             raise ValidationError(message="No updates are to be performed.")
         self._run(stack, target)
         return stack
 
-    def continue_update_rollback(self, name: str, skipped: list[str]) -> None:
+    def continue_update_rollback(self, name: str, skipped_ids: list[str]) -> None:
         """ContinueUpdateRollback.
 
         Raises:
@@ -94,13 +96,13 @@ class EmbeddedCloudFormation(DriftBackend):
             raise ValidationError(
                 message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be rolled back."
             )
-        for logical_id in skipped:
-            if logical_id not in stack.rollback.failed:
+        for logical_id in skipped_ids:
+            if logical_id not in stack.rollback.failed_ids:
                 raise ValidationError(
                     message=f"Resource [{logical_id}] cannot be skipped: it is not in UPDATE_FAILED because "
                     "the rollback failed"
                 )
-        self._spawn(stack.rollback.continued(skipped), stack)
+        self._spawn(stack.rollback.resume(skipped_ids), stack)
 
     def delete_stack(self, name_or_stack_id: str) -> None:
         """DeleteStack; a stack that does not exist is ignored."""
@@ -135,7 +137,7 @@ class EmbeddedCloudFormation(DriftBackend):
     ) -> tuple[str, str]:
         """CreateChangeSet; the resources do not change before it is executed."""
         validate_create_change_set(change_set_name)
-        stack = self._updatable(stack_name) if change_set_type == "UPDATE" else self._find_planned(stack_name)
+        stack = self._updatable(stack_name) if change_set_type == "UPDATE" else self._find_plan(stack_name)
         change_set = EmbeddedChangeSet(
             change_set_type=change_set_type,
             change_set_id=generate_changeset_id(change_set_name, self.region_name, self.account_id),
@@ -149,7 +151,7 @@ class EmbeddedCloudFormation(DriftBackend):
             role_arn=role_arn,
         )
         if reverts_drift:
-            change_set.reverted = stack.drifted()
+            change_set.reverted_ids = stack.drifted_ids()
         change_set.validate()
         self.stacks[stack.stack_id] = stack
         self.change_sets[change_set.change_set_id] = change_set
@@ -188,9 +190,9 @@ class EmbeddedCloudFormation(DriftBackend):
         stack = self._stack(change_set.stack_id)
         self._refuse_in_progress(stack, "updated")
         change_set.execution_status = "EXECUTE_COMPLETE"
-        for other in self._change_sets_of(stack):
-            if other is not change_set:
-                del self.change_sets[other.change_set_id]
+        for candidate in self._change_sets_of(stack):
+            if candidate is not change_set:
+                del self.change_sets[candidate.change_set_id]
         self._run(stack, change_set.target)
 
     def _run(self, stack: EmbeddedStack, target: Target) -> None:
@@ -206,10 +208,10 @@ class EmbeddedCloudFormation(DriftBackend):
         self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
 
     def _change_sets_of(self, stack: EmbeddedStack) -> list[EmbeddedChangeSet]:
-        found = [
+        change_sets = [
             change_set for change_set in self.change_sets.values() if change_set.stack_id == stack.stack_id
         ]
-        return cast(list[EmbeddedChangeSet], found)
+        return cast(list[EmbeddedChangeSet], change_sets)
 
     def _updatable(self, name: str) -> EmbeddedStack:
         stack = self._stack(name)
@@ -220,7 +222,7 @@ class EmbeddedCloudFormation(DriftBackend):
             )
         return stack
 
-    def _find_planned(self, name: str) -> EmbeddedStack:
+    def _find_plan(self, name: str) -> EmbeddedStack:
         """A stack that is only a plan: the one whose change set was never executed, or a new one."""
         for stack in self.stacks.values():
             if stack.name == name and stack.status == "REVIEW_IN_PROGRESS":
@@ -257,9 +259,9 @@ class EmbeddedCloudFormationResponse(DriftResponse):
     def describe_change_set(self) -> ActionResult:
         """DescribeChangeSet; the CLI waits for the error ChangeSetNotFound after each deletion."""
         change_set = self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
-        shown: Any = copy(change_set)
-        shown.changes = change_set.as_changes(values=bool(self._get_bool_param("IncludePropertyValues")))
-        return ActionResult(shown)
+        answer: Any = copy(change_set)
+        answer.changes = change_set.as_changes(values=bool(self._get_bool_param("IncludePropertyValues")))
+        return ActionResult(answer)
 
     def delete_change_set(self) -> ActionResult:
         """DeleteChangeSet, which is content with one that does not exist."""
@@ -270,20 +272,20 @@ class EmbeddedCloudFormationResponse(DriftResponse):
         """CreateChangeSet, of which moto knows neither DeploymentMode nor ImportExistingResources."""
         mode = self._get_param("DeploymentMode")
         if mode is None:
-            created = super().create_change_set()
+            answer = super().create_change_set()
             if self._get_bool_param("ImportExistingResources", False):
-                self._backend.change_set(None, cast(Any, created.result)["Id"]).import_existing()
-            return created
+                self._backend.change_set(None, cast(Any, answer.result)["Id"]).import_conflicts()
+            return answer
         name, stack = self._get_param("ChangeSetName"), self._backend.get_stack(self._get_param("StackName"))
         if not self._get_bool_param("UsePreviousTemplate", False):
             raise ValidationError(message="DeploymentMode is hosted here with UsePreviousTemplate alone")
         previous = {
-            each["ParameterKey"]
-            for each in self._get_param("Parameters", [])
-            if each.get("UsePreviousValue") in (True, "true")
+            item["ParameterKey"]
+            for item in self._get_param("Parameters", [])
+            if item.get("UsePreviousValue") in (True, "true")
         }
         parameters = {key: value for key, value in stack.stack_parameters.items() if key in previous}
-        tags = {each["Key"]: each["Value"] for each in self._get_param("Tags", [])}
+        tags = {item["Key"]: item["Value"] for item in self._get_param("Tags", [])}
         id, stack_id = self._backend.create_change_set(
             stack.stack_id,
             name,
@@ -322,13 +324,13 @@ class EmbeddedCloudFormationResponse(DriftResponse):
 
     def continue_update_rollback(self) -> ActionResult:
         """ContinueUpdateRollback."""
-        skipped = self._get_param("ResourcesToSkip", [])
-        self._backend.continue_update_rollback(self._get_param("StackName"), skipped)
+        skipped_ids = self._get_param("ResourcesToSkip", [])
+        self._backend.continue_update_rollback(self._get_param("StackName"), skipped_ids)
         return EmptyResult()
 
     def list_stacks(self) -> ActionResult:
         """ListStacks, deleted ones included; moto leaves out their names."""
-        found = self._backend.list_stacks(self._get_param("StackStatusFilter", []))
+        stacks = self._backend.list_stacks(self._get_param("StackStatusFilter", []))
         summaries = [
             {
                 "StackId": stack.stack_id,
@@ -336,7 +338,7 @@ class EmbeddedCloudFormationResponse(DriftResponse):
                 "CreationTime": stack.creation_time,
                 "StackStatus": stack.status,
             }
-            for stack in found
+            for stack in stacks
         ]
         return ActionResult({"StackSummaries": summaries})
 

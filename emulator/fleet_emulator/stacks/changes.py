@@ -15,7 +15,7 @@ from fleet_emulator.stacks.resources import in_dependency_order, referred_attrib
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
 from fleet_emulator.types.catalog import recreates
 from fleet_emulator.types.moto_types import existing_resource
-from fleet_emulator.types.resource import RETAINING, Declaration, Resource
+from fleet_emulator.types.resource import RETAINING_POLICIES, Declaration, Resource
 
 FAILED_VALIDATION = (
     "The following hook(s)/validation failed: [AWS::EarlyValidation::ResourceExistenceCheck]. To "
@@ -34,7 +34,7 @@ _NOT_IMPORTABLE = (
 class NameConflict:
     """A resource that a change set would create, and the one that has its name."""
 
-    declared: Declaration
+    declaration: Declaration
     resource: Resource
     id: str = field(default_factory=lambda: str(uuid4()))
     time: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -44,7 +44,7 @@ class NameConflict:
 
         Source of the texts: github.com/aws-cloudformation/rain pull request 744.
         """
-        kind, logical_id = self.declared.type, self.declared.logical_id
+        kind, logical_id = self.declaration.type, self.declaration.logical_id
         whose = f"type '{kind}' with identifier '{self.resource.physical_resource_id}'"
         return {
             "EventId": self.id,
@@ -65,13 +65,18 @@ class NameConflict:
 
 def import_refusal(conflicts: Sequence[NameConflict]) -> str:
     """Why the resources that have the names are not imported; "" if they are."""
-    unkept = [conflict for conflict in conflicts if conflict.declared.deletion_policy not in RETAINING]
-    names = (f"{each.declared.logical_id} ({each.resource.physical_resource_id})" for each in unkept)
-    return _NOT_IMPORTABLE.format(", ".join(names)) if unkept else ""
+    unretained_conflicts = [
+        conflict for conflict in conflicts if conflict.declaration.deletion_policy not in RETAINING_POLICIES
+    ]
+    names = (
+        f"{item.declaration.logical_id} ({item.resource.physical_resource_id})"
+        for item in unretained_conflicts
+    )
+    return _NOT_IMPORTABLE.format(", ".join(names)) if unretained_conflicts else ""
 
 
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
-"""What stands for a value that only the execution gives; source: a description with IncludePropertyValues."""
+"""A value that only the execution gives; source: a description with IncludePropertyValues."""
 _NO_CHANGES = (
     "The submitted information didn't contain changes. Submit different information to create a change set."
 )
@@ -96,20 +101,20 @@ class _Unknown(Resource):
 class EmbeddedChangeSet(ChangeSet):
     """A change set with the changes as they were foreseen when it was made."""
 
-    reverted: frozenset[str] = frozenset()
+    reverted_ids: frozenset[str] = frozenset()
     """Logical ids of resources whose drift it reverts."""
-    imported: frozenset[str] = frozenset()
+    imported_ids: frozenset[str] = frozenset()
     """Logical ids of resources that exist, and become the stack's when it is executed."""
 
     @property
     def target(self) -> Target:
-        """What the stack becomes when it is executed."""
+        """The state of the stack after its execution."""
         return Target(
             template=self.template,
             parameters=self.parameters,
             tags=self.tags or {},
-            reverted=self.reverted,
-            imported=self.imported,
+            reverted_ids=self.reverted_ids,
+            imported_ids=self.imported_ids,
         )
 
     def diff(self) -> list[Any]:
@@ -122,29 +127,30 @@ class EmbeddedChangeSet(ChangeSet):
     def validate(self) -> None:
         """Be executable, unless nothing changes or a name exists."""
         stack, self.execution_status = cast(EmbeddedStack, self.stack), "UNAVAILABLE"
-        if not self.reverted and not stack.would_change(self.target):
+        if not self.reverted_ids and not stack.would_change(self.target):
             self.status, self.status_reason = "FAILED", _NO_CHANGES
-        elif self.conflicts and not self.imported:
+        elif self.conflicts and not self.imported_ids:
             self.status, self.status_reason = "FAILED", FAILED_VALIDATION
         else:
             self.status, self.execution_status, self.status_reason = "CREATE_COMPLETE", "AVAILABLE", None
 
-    def import_existing(self) -> None:
+    def import_conflicts(self) -> None:
         """Import what exists rather than fail (ImportExistingResources), if its policy retains it."""
         if refusal := import_refusal(self.conflicts):
             self.status, self.execution_status, self.status_reason = "FAILED", "UNAVAILABLE", refusal
             return
-        self.imported = frozenset(conflict.declared.logical_id for conflict in self.conflicts)
+        self.imported_ids = frozenset(conflict.declaration.logical_id for conflict in self.conflicts)
         for change in self._changes:
-            if change["LogicalResourceId"] in self.imported:
+            if change["LogicalResourceId"] in self.imported_ids:
                 change["Action"] = "Import"
         self.validate()
 
     def as_changes(self, *, values: bool) -> list[Change]:
         """Each ResourceChange of DescribeChangeSet, with the values of properties or without."""
-        hidden = () if values else CONTEXTS
+        hidden_keys = () if values else CONTEXTS
         return [
-            {key: value for key, value in change.items() if key not in hidden} for change in self._changes
+            {key: value for key, value in change.items() if key not in hidden_keys}
+            for change in self._changes
         ]
 
 
@@ -155,88 +161,91 @@ class Changes:
         self._stack = stack
         self.conflicts: list[NameConflict] = []
         """Known after `as_changes`."""
-        self._wanted = stack.resolved(stack.parse_template(target.template), target.parameters)
+        self._target_resources = stack.resolve(stack.parse_template(target.template), target.parameters)
         self._before: Mapping[str, Any] = stack.template_dict.get("Resources", {})
-        self._after: Mapping[str, Any] = self._wanted.template.get("Resources", {})
+        self._after: Mapping[str, Any] = self._target_resources.template.get("Resources", {})
 
     def as_changes(self) -> list[Change]:
         """A ResourceChange for each resource that changes, with its BeforeContext and AfterContext."""
-        changes, kept = list[Change](), set[str]()
+        changes, kept_ids = list[Change](), set[str]()
         for logical_id in in_dependency_order(self._after):
-            declared = self._wanted.foreseen(logical_id, UNKNOWN)
-            if declared is None:
+            declaration = self._target_resources.foresee(logical_id, UNKNOWN)
+            if declaration is None:
                 continue
-            kept.add(logical_id)
-            changes += self._change(logical_id, declared)
-        for logical_id, deployed in self._stack.deployed.items():
-            if logical_id not in kept:
+            kept_ids.add(logical_id)
+            changes += self._change(logical_id, declaration)
+        for logical_id, deployed_resource in self._stack.deployed_resources.items():
+            if logical_id not in kept_ids:
                 changes.append(
                     {
                         "Action": "Remove",
                         "LogicalResourceId": logical_id,
-                        "PhysicalResourceId": deployed.physical_resource_id,
-                        "ResourceType": deployed.declared.type,
+                        "PhysicalResourceId": deployed_resource.physical_resource_id,
+                        "ResourceType": deployed_resource.declaration.type,
                         "Scope": [],
                         "Details": [],
-                        "BeforeContext": _context(deployed.declared),
+                        "BeforeContext": _context(deployed_resource.declaration),
                     }
                 )
         return changes
 
-    def _change(self, logical_id: str, declared: Declaration) -> Iterator[Change]:
-        deployed = self._stack.deployed.get(logical_id)
-        change: Change = {"LogicalResourceId": logical_id, "ResourceType": declared.type}
-        if deployed is None:
-            if (resource := existing_resource(declared)) is not None:
-                self.conflicts.append(NameConflict(declared=declared, resource=resource))
-            self._wanted.place(logical_id, _Unknown())
-            context = {"AfterContext": _context(declared)}
+    def _change(self, logical_id: str, declaration: Declaration) -> Iterator[Change]:
+        deployed_resource = self._stack.deployed_resources.get(logical_id)
+        change: Change = {"LogicalResourceId": logical_id, "ResourceType": declaration.type}
+        if deployed_resource is None:
+            if (resource := existing_resource(declaration)) is not None:
+                self.conflicts.append(NameConflict(declaration=declaration, resource=resource))
+            self._target_resources.place(logical_id, _Unknown())
+            context = {"AfterContext": _context(declaration)}
             yield {"Action": "Add", **change, "Scope": [], "Details": [], **context}
             return
-        details = [*self._properties(deployed.declared, declared), *self._attributes(logical_id)]
+        details = [
+            *self._properties(deployed_resource.declaration, declaration),
+            *self._attributes(logical_id),
+        ]
         if not details:
             return
         replacement = _replacement(details)
         if replacement != "False":
-            self._wanted.place(logical_id, _Unknown())
+            self._target_resources.place(logical_id, _Unknown())
         yield {
             "Action": "Modify",
             **change,
-            "PhysicalResourceId": deployed.physical_resource_id,
+            "PhysicalResourceId": deployed_resource.physical_resource_id,
             "Replacement": replacement,
             "Scope": sorted({detail["Target"]["Attribute"] for detail in details}),
             "Details": details,
-            "BeforeContext": _context(deployed.declared),
-            "AfterContext": _context(declared),
+            "BeforeContext": _context(deployed_resource.declaration),
+            "AfterContext": _context(declaration),
         }
 
-    def _properties(self, before: Declaration, declared: Declaration) -> Iterator[Detail]:
-        for name in sorted(declared.changed(before)):
-            recreated = _recreates(before, declared, name)
-            target = {"Attribute": "Properties", "Name": name, "RequiresRecreation": recreated}
+    def _properties(self, before: Declaration, declaration: Declaration) -> Iterator[Detail]:
+        for name in sorted(declaration.changed_properties(before)):
+            recreation = _recreates(before, declaration, name)
+            target = {"Attribute": "Properties", "Name": name, "RequiresRecreation": recreation}
             if name == "Tags":
-                target = {"Attribute": "Tags", "RequiresRecreation": recreated}
-            dynamic = UNKNOWN in json.dumps(declared.properties.get(name))
+                target = {"Attribute": "Tags", "RequiresRecreation": recreation}
+            dynamic = UNKNOWN in json.dumps(declaration.properties.get(name))
             yield {
                 "Target": target,
                 "Evaluation": "Dynamic" if dynamic else "Static",
-                **self._source(declared.logical_id, name, dynamic=dynamic),
+                **self._source(declaration.logical_id, name, dynamic=dynamic),
             }
 
     def _source(self, logical_id: str, name: str, *, dynamic: bool) -> dict[str, str]:
         """Whose change it is; a value that was rewritten is its own."""
         was, becomes = (
-            each.get(logical_id, {}).get("Properties", {}).get(name) for each in (self._before, self._after)
+            item.get(logical_id, {}).get("Properties", {}).get(name) for item in (self._before, self._after)
         )
         if was != becomes:
             return {"ChangeSource": "DirectModification"}
         if not dynamic:
-            parameters = self._wanted.template.get("Parameters", {})
-            causes = [each for each, _ in referred_attributes(becomes) if each in parameters]
+            parameters = self._target_resources.template.get("Parameters", {})
+            causes = [item for item, _ in referred_attributes(becomes) if item in parameters]
             return {"ChangeSource": "ParameterReference", **({"CausingEntity": causes[0]} if causes else {})}
-        for referred, attribute in referred_attributes(becomes):
-            if isinstance(self._wanted.placed(referred), _Unknown):
-                entity = f"{referred}.{attribute}" if attribute else referred
+        for reference, attribute in referred_attributes(becomes):
+            if isinstance(self._target_resources.resolved_resource(reference), _Unknown):
+                entity = f"{reference}.{attribute}" if attribute else reference
                 source = "ResourceAttribute" if attribute else "ResourceReference"
                 return {"ChangeSource": source, "CausingEntity": entity}
         return {"ChangeSource": "Automatic"}
@@ -249,11 +258,11 @@ class Changes:
                 yield {"Target": target, "Evaluation": "Static", "ChangeSource": "DirectModification"}
 
 
-def _recreates(before: Declaration, declared: Declaration, name: str) -> str:
+def _recreates(before: Declaration, declaration: Declaration, name: str) -> str:
     """Whether the resource is replaced when this property changes."""
     alone = {key: value for key, value in before.properties.items() if key != name}
-    if name in declared.properties:
-        alone[name] = declared.properties[name]
+    if name in declaration.properties:
+        alone[name] = declaration.properties[name]
     return "Always" if recreates(before, replace(before, properties=alone)) else "Never"
 
 
@@ -264,5 +273,5 @@ def _replacement(details: list[Detail]) -> str:
     return "True" if "Static" in evaluations else "Conditional" if evaluations else "False"
 
 
-def _context(declared: Declaration) -> str:
-    return json.dumps({"Properties": declared.properties})
+def _context(declaration: Declaration) -> str:
+    return json.dumps({"Properties": declaration.properties})

@@ -24,8 +24,8 @@ from fleet_emulator.types.resource import Declaration, DeployedResource
 
 Properties = dict[str, Any]
 Reader = Callable[[Declaration, str], Properties | None]
-"""What a type's reading answers for a physical id; None for a resource that does not exist."""
-_NOT_CHECKED = "NOT_CHECKED"
+"""The properties of the resource with a physical id; None for a resource that does not exist."""
+_NOT_CHECKED_STATUS = "NOT_CHECKED"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,54 +37,56 @@ class Detection:
     drifts: tuple[Properties, ...]
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def status(self, *, ended: bool) -> Properties:
-        """What DescribeStackDriftDetectionStatus answers."""
+    def status(self, *, is_over: bool) -> Properties:
+        """The answer of DescribeStackDriftDetectionStatus."""
         common = {
             "StackId": self.stack_id,
             "StackDriftDetectionId": self.id,
-            "DetectionStatus": "DETECTION_COMPLETE" if ended else "DETECTION_IN_PROGRESS",
+            "DetectionStatus": "DETECTION_COMPLETE" if is_over else "DETECTION_IN_PROGRESS",
             "Timestamp": self.at,
         }
         count = sum(drift["StackResourceDriftStatus"] in ("MODIFIED", "DELETED") for drift in self.drifts)
         result = {"StackDriftStatus": "DRIFTED" if count else "IN_SYNC", "DriftedStackResourceCount": count}
-        return {**common, **(result if ended else {})}
+        return {**common, **(result if is_over else {})}
 
 
-def drift_of(deployed: DeployedResource, stack_id: str) -> Properties:
+def drift_of(deployed_resource: DeployedResource, stack_id: str) -> Properties:
     """A StackResourceDrift of what is deployed."""
-    declared, id = deployed.declared, deployed.physical_resource_id
-    reader = _READERS.get(declared.type)
+    declaration, id = deployed_resource.declaration, deployed_resource.physical_resource_id
+    reader = _READERS.get(declaration.type)
     common = {
         "StackId": stack_id,
-        "LogicalResourceId": declared.logical_id,
+        "LogicalResourceId": declaration.logical_id,
         "PhysicalResourceId": id,
-        "ResourceType": declared.type,
+        "ResourceType": declaration.type,
         "Timestamp": datetime.now(UTC),
     }
     if reader is None:
-        return {**common, "StackResourceDriftStatus": _NOT_CHECKED}
-    actual = reader(declared, id)
+        return {**common, "StackResourceDriftStatus": _NOT_CHECKED_STATUS}
+    actual = reader(declaration, id)
     if actual is None:
         return {**common, "StackResourceDriftStatus": "DELETED"}
-    expected = {name: declared.properties[name] for name in declared.properties if name in actual}
-    found = {name: actual[name] for name in expected}
-    differing = list(_differences(expected, found))
+    expected_properties = {
+        name: declaration.properties[name] for name in declaration.properties if name in actual
+    }
+    actual_properties = {name: actual[name] for name in expected_properties}
+    differences = list(_differences(expected_properties, actual_properties))
     return {
         **common,
-        "StackResourceDriftStatus": "MODIFIED" if differing else "IN_SYNC",
-        "ExpectedProperties": json.dumps(expected),
-        "ActualProperties": json.dumps(found),
-        "PropertyDifferences": differing,
+        "StackResourceDriftStatus": "MODIFIED" if differences else "IN_SYNC",
+        "ExpectedProperties": json.dumps(expected_properties),
+        "ActualProperties": json.dumps(actual_properties),
+        "PropertyDifferences": differences,
     }
 
 
-def _differences(expected: Any, actual: Any, path: str = "") -> Iterator[Properties]:
-    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        for name in [*expected, *(each for each in actual if each not in expected)]:
-            yield from _differences(expected.get(name), actual.get(name), f"{path}/{name}")
-    elif str(expected) != str(actual):
-        kind = "ADD" if expected is None else "REMOVE" if actual is None else "NOT_EQUAL"
-        values = {"ExpectedValue": _text(expected), "ActualValue": _text(actual)}
+def _differences(declared_value: Any, actual: Any, path: str = "") -> Iterator[Properties]:
+    if isinstance(declared_value, Mapping) and isinstance(actual, Mapping):
+        for name in [*declared_value, *(key for key in actual if key not in declared_value)]:
+            yield from _differences(declared_value.get(name), actual.get(name), f"{path}/{name}")
+    elif str(declared_value) != str(actual):
+        kind = "ADD" if declared_value is None else "REMOVE" if actual is None else "NOT_EQUAL"
+        values = {"ExpectedValue": _text(declared_value), "ActualValue": _text(actual)}
         yield {"PropertyPath": path, **values, "DifferenceType": kind}
 
 
@@ -92,51 +94,51 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _bucket(declared: Declaration, id: str) -> Properties | None:
-    bucket = s3_backends[declared.account_id][get_partition(declared.region)].buckets.get(id)
+def _bucket(declaration: Declaration, id: str) -> Properties | None:
+    bucket = s3_backends[declaration.account_id][get_partition(declaration.region)].buckets.get(id)
     if bucket is None:
         return None
     block = bucket.public_access_block
-    blocked = {} if block is None else block.to_config_dict()
+    block_settings = {} if block is None else block.to_config_dict()
     return {
         "PublicAccessBlockConfiguration": {
-            f"{name[0].upper()}{name[1:]}": on for name, on in blocked.items()
+            f"{name[0].upper()}{name[1:]}": on for name, on in block_settings.items()
         },
         "VersioningConfiguration": {"Status": bucket.versioning_status} if bucket.versioning_status else {},
     }
 
 
-def _topic(declared: Declaration, id: str) -> Properties | None:
-    topic = sns_backends[declared.account_id][declared.region].topics.get(id)
+def _topic(declaration: Declaration, id: str) -> Properties | None:
+    topic = sns_backends[declaration.account_id][declaration.region].topics.get(id)
     if topic is None:
         return None
     return {"DisplayName": topic.display_name, "KmsMasterKeyId": topic.kms_master_key_id}
 
 
-def _function(declared: Declaration, id: str) -> Properties | None:
-    functions = lambda_backends[declared.account_id][declared.region].list_functions()
-    found = next((function for function in functions if function.function_name == id), None)
-    if found is None:
+def _function(declaration: Declaration, id: str) -> Properties | None:
+    functions = lambda_backends[declaration.account_id][declaration.region].list_functions()
+    match = next((function for function in functions if function.function_name == id), None)
+    if match is None:
         return None
     return {
-        "Environment": {"Variables": found.environment_vars},
-        "Handler": found.handler,
-        "MemorySize": found.memory_size,
-        "Role": found.role,
-        "Runtime": found.run_time,
-        "Timeout": found.timeout,
+        "Environment": {"Variables": match.environment_vars},
+        "Handler": match.handler,
+        "MemorySize": match.memory_size,
+        "Role": match.role,
+        "Runtime": match.run_time,
+        "Timeout": match.timeout,
     }
 
 
-def _log_group(declared: Declaration, id: str) -> Properties | None:
-    group = logs_backends[declared.account_id][declared.region].groups.get(id)
+def _log_group(declaration: Declaration, id: str) -> Properties | None:
+    group = logs_backends[declaration.account_id][declaration.region].groups.get(id)
     return (
         None if group is None else {"RetentionInDays": group.retention_in_days, "KmsKeyId": group.kms_key_id}
     )
 
 
-def _rule(declared: Declaration, id: str) -> Properties | None:
-    bus = events_backends[declared.account_id][declared.region].event_buses["default"]
+def _rule(declaration: Declaration, id: str) -> Properties | None:
+    bus = events_backends[declaration.account_id][declaration.region].event_buses["default"]
     rule = bus.rules.get(id.rpartition("/")[2])
     return None if rule is None else {"State": rule.state, "Description": rule.description}
 

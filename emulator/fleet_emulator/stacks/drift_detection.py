@@ -28,16 +28,16 @@ class DriftBackend(CloudFormationBackend):
             raise ValidationError(
                 message=f"Drift detection cannot be initiated on stack in {stack.status} state"
             )
-        if stack.detection is not None and not stack.detection_ended:
+        if stack.detection is not None and not stack.is_detection_over:
             raise ValidationError(
                 message=f"Drift detection is already in progress for stack [{stack.stack_id}]"
             )
         for logical_id in logical_ids:
-            if logical_id not in stack.deployed:
+            if logical_id not in stack.deployed_resources:
                 raise ValidationError(message=f"Resource {logical_id} does not exist for stack {stack.name}")
-        wanted = logical_ids or list(stack.deployed)
-        drifts = tuple(drift_of(stack.deployed[each], stack.stack_id) for each in wanted)
-        stack.detection, stack.detection_ended = Detection(stack_id=stack.stack_id, drifts=drifts), False
+        checked_ids = logical_ids or list(stack.deployed_resources)
+        drifts = tuple(drift_of(stack.deployed_resources[id], stack.stack_id) for id in checked_ids)
+        stack.detection, stack.is_detection_over = Detection(stack_id=stack.stack_id, drifts=drifts), False
         stack.drifts |= {drift["LogicalResourceId"]: drift for drift in drifts}
         return stack.detection
 
@@ -47,11 +47,11 @@ class DriftBackend(CloudFormationBackend):
         Raises:
             ValidationError: there is no such detection.
         """
-        for each in self.stacks.values():
-            stack = cast(EmbeddedStack, each)
+        for item in self.stacks.values():
+            stack = cast(EmbeddedStack, item)
             if stack.detection is not None and stack.detection.id == detection_id:
-                status = stack.detection.status(ended=stack.detection_ended)
-                stack.detection_ended = True
+                status = stack.detection.status(is_over=stack.is_detection_over)
+                stack.is_detection_over = True
                 return status
         raise ValidationError(message=f"Drift detection {detection_id} does not exist")
 
@@ -59,10 +59,10 @@ class DriftBackend(CloudFormationBackend):
         """DescribeStackResourceDrifts: of what was checked, as it was then."""
         drifts = self._stack(name).drifts.values()
         return [
-            each
-            for each in drifts
-            if each["StackResourceDriftStatus"] != "NOT_CHECKED"
-            and (not statuses or each["StackResourceDriftStatus"] in statuses)
+            drift
+            for drift in drifts
+            if drift["StackResourceDriftStatus"] != "NOT_CHECKED"
+            and (not statuses or drift["StackResourceDriftStatus"] in statuses)
         ]
 
     def _stack(self, name_or_stack_id: str) -> EmbeddedStack:
@@ -74,10 +74,10 @@ class DriftResponse(CloudFormationResponse):
 
     def detect_stack_drift(self) -> ActionResult:
         """DetectStackDrift."""
-        found = self._drift.detect_drift(
+        detection = self._drift.detect_drift(
             self._get_param("StackName"), self._get_param("LogicalResourceIds", [])
         )
-        return ActionResult({"StackDriftDetectionId": found.id})
+        return ActionResult({"StackDriftDetectionId": detection.id})
 
     def describe_stack_drift_detection_status(self) -> ActionResult:
         """DescribeStackDriftDetectionStatus."""

@@ -58,30 +58,32 @@ class Resources(ResourceMap):
         """Let others refer to a deployed resource."""
         self._parsed_resources[logical_id] = resource
 
-    def placed(self, logical_id: str) -> Resource | None:
-        """What a resource is resolved to."""
+    def resolved_resource(self, logical_id: str) -> Resource | None:
+        """The resource that references resolve to."""
         return self._parsed_resources.get(logical_id)
 
-    def declared(self, logical_id: str) -> Declaration | None:
+    def declaration(self, logical_id: str) -> Declaration | None:
         """The resource with all its functions resolved; None when its condition is false."""
         properties = self._resource_json_map[logical_id].get("Properties", {})
-        return self._declaration(logical_id, lambda: self._with_ssm(clean_json(properties, self)))
+        return self._declaration_of(logical_id, lambda: self._with_ssm(clean_json(properties, self)))
 
-    def foreseen(self, logical_id: str, unknown: str) -> Declaration | None:
+    def foresee(self, logical_id: str, unknown: str) -> Declaration | None:
         """The same before it is deployed: what cannot be resolved yet is unknown."""
         properties = self._resource_json_map[logical_id].get("Properties", {})
 
-        def resolved(value: Any) -> Any:
+        def resolve_value(value: Any) -> Any:
             try:
                 return self._with_ssm(clean_json(value, self))
             except Exception:  # a function of a value that does not exist yet, such as a part of its ARN
                 return unknown
 
-        return self._declaration(
-            logical_id, lambda: {name: resolved(value) for name, value in properties.items()}
+        return self._declaration_of(
+            logical_id, lambda: {name: resolve_value(value) for name, value in properties.items()}
         )
 
-    def _declaration(self, logical_id: str, properties: Callable[[], dict[str, Any]]) -> Declaration | None:
+    def _declaration_of(
+        self, logical_id: str, properties: Callable[[], dict[str, Any]]
+    ) -> Declaration | None:
         json = self._resource_json_map[logical_id]
         if "Condition" in json and not self.lazy_condition_map[json["Condition"]]:
             return None
@@ -99,8 +101,8 @@ class Resources(ResourceMap):
 
     def parse_ssm_parameter(self, value: str, value_type: str) -> Any:
         """The value of a parameter that names one of the parameter store; moto fails without words."""
-        found = self._ssm_value(value)
-        return found.split(",") if "List<" in value_type else found
+        parameter_value = self._ssm_value(value)
+        return parameter_value.split(",") if "List<" in value_type else parameter_value
 
     def _ssm_value(self, name: str) -> str:
         parameter = ssm_backends[self._account_id][self._region_name].get_parameter(name)
@@ -114,7 +116,7 @@ class Resources(ResourceMap):
         if isinstance(node, str):
             return _FROM_SSM.sub(lambda match: self._ssm_value(match.group(1)), node)
         if isinstance(node, list):
-            return [self._with_ssm(each) for each in node]
+            return [self._with_ssm(item) for item in node]
         if isinstance(node, Mapping):
             return {key: self._with_ssm(value) for key, value in node.items()}
         return node
@@ -122,7 +124,7 @@ class Resources(ResourceMap):
     def _with_stack_outputs(self, node: Any) -> Any:
         """Put in another stack's outputs for `Fn::GetStackOutput`, which CDK writes for weak references."""
         if isinstance(node, list):
-            return [self._with_stack_outputs(each) for each in node]
+            return [self._with_stack_outputs(item) for item in node]
         if not isinstance(node, dict):
             return node
         if "Fn::GetStackOutput" in node:
@@ -138,7 +140,7 @@ class Resources(ResourceMap):
         raise ValidationError(message=f"Output {OutputName} does not exist in stack {StackName}")
 
 
-_SUBSTITUTED = re.compile(r"\$\{([^!}]+)\}")
+_SUBSTITUTION = re.compile(r"\$\{([^!}]+)\}")
 
 
 def references(node: Any) -> Iterator[str]:
@@ -149,8 +151,8 @@ def references(node: Any) -> Iterator[str]:
 def referred_attributes(node: Any) -> Iterator[tuple[str, str]]:
     """The same, each with the attribute of `Fn::GetAtt`; it is empty for a `Ref`."""
     if isinstance(node, list):
-        for each in node:
-            yield from referred_attributes(each)
+        for item in node:
+            yield from referred_attributes(item)
     if not isinstance(node, Mapping):
         return
     for key, value in node.items():
@@ -163,8 +165,8 @@ def referred_attributes(node: Any) -> Iterator[tuple[str, str]]:
             yield name, attribute
         elif key == "Fn::Sub":
             text, names = (value, {}) if isinstance(value, str) else value
-            for found in _SUBSTITUTED.findall(text):
-                name, _, attribute = found.partition(".")
+            for reference in _SUBSTITUTION.findall(text):
+                name, _, attribute = reference.partition(".")
                 if name not in names:
                     yield name, attribute
             yield from referred_attributes(names)

@@ -15,27 +15,27 @@ from fleet_emulator.stacks import steps
 from fleet_emulator.stacks.resources import Resources, in_dependency_order
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
 from fleet_emulator.stacks.steps import Change, Step, StepFailedError
-from fleet_emulator.types.resource import RETAINING, DeployedResource
+from fleet_emulator.types.resource import RETAINING_POLICIES, DeployedResource
 
 
 class CreateRollback:
     """The rollback of a creation, which deletes all that was made; what it cannot delete stays."""
 
-    def __init__(self, stack: EmbeddedStack, made: Sequence[Step], reason: str) -> None:
-        self._stack, self._made, self._reason = stack, made, reason
+    def __init__(self, stack: EmbeddedStack, completed_steps: Sequence[Step], reason: str) -> None:
+        self._stack, self._completed_steps, self._reason = stack, completed_steps, reason
         stack.enter("ROLLBACK_IN_PROGRESS", reason)
 
     def make(self) -> None:
         """Delete in reverse."""
         stuck: list[str] = []
-        for step in reversed(self._made):
+        for step in reversed(self._completed_steps):
             logical_id = step.after.logical_resource_id
             try:
                 steps.undo_creation(self._stack, step)
             except StepFailedError:
                 stuck.append(logical_id)
             else:
-                del self._stack.deployed[logical_id]
+                del self._stack.deployed_resources[logical_id]
         if stuck:
             reason = f"The following resource(s) failed to delete: [{', '.join(stuck)}]. "
             self._stack.enter("ROLLBACK_FAILED", reason)
@@ -50,33 +50,35 @@ class UpdateRollback:
     as they were; a deletion that fails is reported, and fails nothing.
     """
 
-    def __init__(self, stack: EmbeddedStack, made: Sequence[Step], reason: str) -> None:
-        self._stack, self._pending = stack, list(made)
+    def __init__(self, stack: EmbeddedStack, completed_steps: Sequence[Step], reason: str) -> None:
+        self._stack, self._pending_steps = stack, list(completed_steps)
         self._new: list[DeployedResource] = []
-        self._skipped: frozenset[str] = frozenset()
+        self._skipped_ids: frozenset[str] = frozenset()
         stack.enter("UPDATE_ROLLBACK_IN_PROGRESS", reason)
 
     @property
-    def failed(self) -> list[str]:
+    def failed_ids(self) -> list[str]:
         """The logical id of the resource at which it stopped, the only one that may be skipped."""
-        return [self._pending[-1].after.logical_resource_id] if self._pending else []
+        return [self._pending_steps[-1].after.logical_resource_id] if self._pending_steps else []
 
     @property
-    def unlisted(self) -> list[DeployedResource]:
-        """What exists besides the stack's resources, while it has stopped."""
-        left = [step.before for step in self._pending if step.kind in (Change.REPLACED, Change.MOVED)]
-        return [*self._new, *(each for each in reversed(left) if each is not None)]
+    def unlisted_resources(self) -> list[DeployedResource]:
+        """The resources that exist besides the stack's, while it has stopped."""
+        former_resources = [
+            step.before for step in self._pending_steps if step.kind in (Change.REPLACEMENT, Change.MOVE)
+        ]
+        return [*self._new, *(resource for resource in reversed(former_resources) if resource is not None)]
 
-    def continued(self, skipped: Collection[str]) -> UpdateRollback:
+    def resume(self, skipped_ids: Collection[str]) -> UpdateRollback:
         """The same from where it stopped; what is skipped counts as it was before the update."""
-        self._skipped, self._stack.rollback = frozenset(skipped), None
+        self._skipped_ids, self._stack.rollback = frozenset(skipped_ids), None
         self._stack.enter("UPDATE_ROLLBACK_IN_PROGRESS", "User Initiated")
         return self
 
     def make(self) -> None:
         """Put every resource back, then delete what is new."""
-        while self._pending:
-            step = self._pending[-1]
+        while self._pending_steps:
+            step = self._pending_steps[-1]
             try:
                 self._new += self._put_back(step)
             except StepFailedError as failure:
@@ -84,17 +86,17 @@ class UpdateRollback:
                 reason = f"The following resource(s) failed to update: [{failure.logical_id}]. "
                 self._stack.enter("UPDATE_ROLLBACK_FAILED", reason)
                 return
-            self._pending.pop()
+            self._pending_steps.pop()
         if self._new:
             self._stack.enter("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
-        for deployed in self._new:
+        for deployed_resource in self._new:
             with suppress(StepFailedError):
-                steps.let_go(self._stack, deployed)
+                steps.let_go(self._stack, deployed_resource)
         self._stack.enter("UPDATE_ROLLBACK_COMPLETE")
 
     def _put_back(self, step: Step) -> list[DeployedResource]:
         """Undo a step; what is returned has no place any more."""
-        if step.after.logical_resource_id in self._skipped:
+        if step.after.logical_resource_id in self._skipped_ids:
             steps.skip(self._stack, step)
             return []
         return steps.take_back(self._stack, step)
@@ -115,18 +117,18 @@ class Run:
 
     def make(self) -> None:
         """Bring every resource where the target wants it, or all back to where they were."""
-        before = dict(self._stack.deployed)
+        before = dict(self._stack.deployed_resources)
         try:
             with turn():
                 resources = self._resolve()
                 order = in_dependency_order(resources.template["Resources"])
-            wanted = [logical_id for logical_id in order if self._bring(logical_id, resources)]
+            wanted_ids = [logical_id for logical_id in order if self._update_resource(logical_id, resources)]
             with turn():
                 self._note_policies(resources)
                 self._stack.become(self._target, resources)
         except StepFailedError as failure:
             if failure.step is not None:
-                self._stack.deployed.setdefault(failure.logical_id, failure.step.after)
+                self._stack.deployed_resources.setdefault(failure.logical_id, failure.step.after)
                 self._steps.append(failure.step)
             action = "create" if self._verb == "CREATE" else "update"
             self._roll_back(f"The following resource(s) failed to {action}: [{failure.logical_id}]. ")
@@ -134,61 +136,69 @@ class Run:
             log.exception("the run of %s failed", self._stack.name)
             self._roll_back(failures.reason_of(error))
         else:
-            self._clean_up([deployed for logical_id, deployed in before.items() if logical_id not in wanted])
+            self._clean_up(
+                [
+                    deployed_resource
+                    for logical_id, deployed_resource in before.items()
+                    if logical_id not in wanted_ids
+                ]
+            )
 
     def _resolve(self) -> Resources:
         template = self._stack.parse_template(self._target.template)
-        return self._stack.resolved(template, self._target.parameters)
+        return self._stack.resolve(template, self._target.parameters)
 
-    def _bring(self, logical_id: str, resources: Resources) -> bool:
+    def _update_resource(self, logical_id: str, resources: Resources) -> bool:
         """Make the resource what it should be; False when its condition does not want it."""
-        before = self._stack.deployed.get(logical_id)
+        before = self._stack.deployed_resources.get(logical_id)
         resource_type = resources.template["Resources"][logical_id]["Type"]
         with steps.resolution(self._stack, logical_id, resource_type):
-            declared = resources.declared(logical_id)
-            if before is not None and before.declared.type != resource_type:
+            declaration = resources.declaration(logical_id)
+            if before is not None and before.declaration.type != resource_type:
                 raise ValidationError(message="Update of resource type is not permitted.")
-        if declared is None:
+        if declaration is None:
             return False
         if before is None:
-            make = steps.adopt if logical_id in self._target.imported else steps.create
-            self._steps.append(make(self._stack, declared))
-        elif declared.changed(before.declared) or logical_id in self._target.reverted:
-            self._steps.append(steps.change(self._stack, before, declared))
-        resources.place(logical_id, self._stack.deployed[logical_id].resource)
+            make = steps.adopt if logical_id in self._target.imported_ids else steps.create
+            self._steps.append(make(self._stack, declaration))
+        elif declaration.changed_properties(before.declaration) or logical_id in self._target.reverted_ids:
+            self._steps.append(steps.change(self._stack, before, declaration))
+        resources.place(logical_id, self._stack.deployed_resources[logical_id].resource)
         return True
 
     def _note_policies(self, resources: Resources) -> None:
-        """What becomes of a resource later may change without the resource itself."""
-        for logical_id, deployed in self._stack.deployed.items():
-            declared = (
-                resources.declared(logical_id) if logical_id in resources.template["Resources"] else None
+        """Record the policies of deletion, which may change without the resource itself."""
+        for logical_id, deployed_resource in self._stack.deployed_resources.items():
+            declaration = (
+                resources.declaration(logical_id) if logical_id in resources.template["Resources"] else None
             )
-            if declared is not None:
-                self._stack.deployed[logical_id] = replace(deployed, declared=declared)
+            if declaration is not None:
+                self._stack.deployed_resources[logical_id] = replace(
+                    deployed_resource, declaration=declaration
+                )
 
-    def _clean_up(self, unwanted: Sequence[DeployedResource]) -> None:
+    def _clean_up(self, unwanted_resources: Sequence[DeployedResource]) -> None:
         """Delete what is no longer needed; a deletion that fails is reported, and fails nothing."""
-        replaced = [
+        replaced_resources = [
             step.before
             for step in self._steps
-            if step.kind in (Change.REPLACED, Change.MOVED) and step.before is not None
+            if step.kind in (Change.REPLACEMENT, Change.MOVE) and step.before is not None
         ]
-        if unwanted or replaced:
+        if unwanted_resources or replaced_resources:
             self._stack.enter(f"{self._verb}_COMPLETE_CLEANUP_IN_PROGRESS")
-        for deployed in reversed([*unwanted, *replaced]):
-            declared = deployed.declared
-            gone = deployed in unwanted
-            policy = declared.deletion_policy if gone else declared.update_replace_policy
-            if policy in RETAINING:
-                steps.retain(self._stack, deployed)
+        for deployed_resource in reversed([*unwanted_resources, *replaced_resources]):
+            declaration = deployed_resource.declaration
+            is_unwanted = deployed_resource in unwanted_resources
+            policy = declaration.deletion_policy if is_unwanted else declaration.update_replace_policy
+            if policy in RETAINING_POLICIES:
+                steps.retain(self._stack, deployed_resource)
             else:
                 try:
-                    steps.delete(self._stack, deployed)
+                    steps.delete(self._stack, deployed_resource)
                 except StepFailedError:
                     continue
-            if gone:
-                del self._stack.deployed[declared.logical_id]
+            if is_unwanted:
+                del self._stack.deployed_resources[declaration.logical_id]
         self._stack.enter(f"{self._verb}_COMPLETE")
 
     def _roll_back(self, reason: str) -> None:
@@ -208,19 +218,19 @@ class Deletion:
         """Delete or retain every resource, by its policy."""
         stuck: list[str] = []
         for logical_id in reversed(self._order()):
-            deployed = self._stack.deployed[logical_id]
+            deployed_resource = self._stack.deployed_resources[logical_id]
             try:
-                if deployed.declared.deletion_policy in RETAINING:
-                    steps.retain(self._stack, deployed)
+                if deployed_resource.declaration.deletion_policy in RETAINING_POLICIES:
+                    steps.retain(self._stack, deployed_resource)
                 else:
-                    steps.delete(self._stack, deployed)
+                    steps.delete(self._stack, deployed_resource)
             except StepFailedError:
                 stuck.append(logical_id)
             else:
-                del self._stack.deployed[logical_id]
-        for deployed in self._stack.rollback.unlisted if self._stack.rollback else ():
+                del self._stack.deployed_resources[logical_id]
+        for deployed_resource in self._stack.rollback.unlisted_resources if self._stack.rollback else ():
             with suppress(StepFailedError):
-                steps.let_go(self._stack, deployed)
+                steps.let_go(self._stack, deployed_resource)
         if stuck:
             self._stack.enter(
                 "DELETE_FAILED", f"The following resource(s) failed to delete: [{', '.join(stuck)}]. "
@@ -233,6 +243,8 @@ class Deletion:
 
     def _order(self) -> list[str]:
         order = in_dependency_order(self._stack.template_dict.get("Resources", {}))
-        known = [logical_id for logical_id in order if logical_id in self._stack.deployed]
+        known_ids = [logical_id for logical_id in order if logical_id in self._stack.deployed_resources]
         # A stack that could not roll back holds resources that its template does not know.
-        return known + [logical_id for logical_id in self._stack.deployed if logical_id not in known]
+        return known_ids + [
+            logical_id for logical_id in self._stack.deployed_resources if logical_id not in known_ids
+        ]

@@ -21,14 +21,14 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a stack is to become; `template` is its text, `parameters` are as they were given."""
+    """The state that a stack is to reach; `template` is its text, `parameters` are as they were given."""
 
     template: str
     parameters: Mapping[str, Any]
     tags: Mapping[str, str]
-    reverted: frozenset[str] = frozenset()
+    reverted_ids: frozenset[str] = frozenset()
     """Logical ids of unchanged resources that are updated all the same, as they have drifted."""
-    imported: frozenset[str] = frozenset()
+    imported_ids: frozenset[str] = frozenset()
     """Logical ids of new resources that the account has already."""
 
 
@@ -36,14 +36,14 @@ class StoppedRollback(Protocol):
     """The rollback of an update that stopped at a resource which cannot be put back."""
 
     @property
-    def failed(self) -> list[str]:
+    def failed_ids(self) -> list[str]:
         """The logical ids of the resources that may be skipped."""
 
     @property
-    def unlisted(self) -> list[DeployedResource]:
+    def unlisted_resources(self) -> list[DeployedResource]:
         """Resources that exist besides those of the stack."""
 
-    def continued(self, skipped: Collection[str]) -> StoppedRollback:
+    def resume(self, skipped_ids: Collection[str]) -> StoppedRollback:
         """The rollback from where it stopped, without the skipped resources."""
 
     def make(self) -> None:
@@ -58,21 +58,21 @@ class EmbeddedStack(Stack):
     """The rollback that stopped, while the stack is in UPDATE_ROLLBACK_FAILED."""
     detection: Detection | None = None
     """The last detection of drift."""
-    detection_ended = True
+    is_detection_over = True
 
     def __init__(self, *, name: str, stack_id: str, account_id: str, region: str) -> None:
-        self.deployed: dict[str, DeployedResource] = {}
+        self.deployed_resources: dict[str, DeployedResource] = {}
         self.drifts: dict[str, dict[str, Any]] = {}
         super().__init__(stack_id, name, {}, {}, account_id, region)
         self.status = "REVIEW_IN_PROGRESS"
 
     def is_created(self) -> bool:
-        """What moto asks of a model."""
+        """Answer moto, which asks each model."""
         return not self.in_progress
 
     @staticmethod
     def cloudformation_name_type() -> str:
-        """What moto asks of a model; nothing creates a stack by its resource type here."""
+        """Answer moto, which asks each model; nothing creates a stack by its resource type here."""
         return ""
 
     @property
@@ -82,16 +82,16 @@ class EmbeddedStack(Stack):
 
     @property
     def stack_resources(self) -> Iterable[Any]:
-        """What DescribeStackResources shows."""
-        return list(self.deployed.values())
+        """The resources of DescribeStackResources."""
+        return list(self.deployed_resources.values())
 
-    def last_event_of(self, deployed: DeployedResource) -> Event:
+    def last_event_of(self, deployed_resource: DeployedResource) -> Event:
         """The last event of a resource, and not of one that it replaced."""
-        wanted = (deployed.logical_resource_id, deployed.physical_resource_id)
+        ids = (deployed_resource.logical_resource_id, deployed_resource.physical_resource_id)
         return next(
             event
             for event in reversed(self.events)
-            if (event.logical_resource_id, event.physical_resource_id) == wanted
+            if (event.logical_resource_id, event.physical_resource_id) == ids
         )
 
     @property
@@ -104,7 +104,7 @@ class EmbeddedStack(Stack):
 
     @property
     def parameter_list(self) -> list[dict[str, Any]]:
-        """What DescribeStacks shows."""
+        """The parameters of DescribeStacks."""
         return [
             {
                 "ParameterKey": name,
@@ -114,7 +114,7 @@ class EmbeddedStack(Stack):
             for name, value in self.stack_parameters.items()
         ]
 
-    def resolved(self, template: dict[str, Any], parameters: Mapping[str, Any]) -> Resources:
+    def resolve(self, template: dict[str, Any], parameters: Mapping[str, Any]) -> Resources:
         """A template for this stack, resolved as far as it can be before its resources exist."""
         resources = Resources(
             self.stack_id,
@@ -127,25 +127,25 @@ class EmbeddedStack(Stack):
             cross_stack_resources=cloudformation_backends[self.account_id][self.region_name].exports,
         )
         resources.load()
-        for logical_id, deployed in self.deployed.items():
-            resources.place(logical_id, deployed.resource)
+        for logical_id, deployed_resource in self.deployed_resources.items():
+            resources.place(logical_id, deployed_resource.resource)
         return resources
 
     def would_change(self, target: Target) -> bool:
         """Whether anything differs, values of parameters and of other stacks' outputs included."""
         current = cast(Resources, self.resource_map)
-        wanted = self.resolved(self.parse_template(target.template), target.parameters)
+        target_resources = self.resolve(self.parse_template(target.template), target.parameters)
         return (
-            wanted.template != current.template
-            or wanted.resolved_parameters != current.resolved_parameters
+            target_resources.template != current.template
+            or target_resources.resolved_parameters != current.resolved_parameters
             or dict(target.tags) != self.tags
         )
 
-    def drifted(self) -> frozenset[str]:
+    def drifted_ids(self) -> frozenset[str]:
         """The logical ids of resources that differ from the template where they exist."""
-        found = (drift_of(each, self.stack_id) for each in self.deployed.values())
+        drifts = (drift_of(drift, self.stack_id) for drift in self.deployed_resources.values())
         return frozenset(
-            each["LogicalResourceId"] for each in found if each["StackResourceDriftStatus"] == "MODIFIED"
+            drift["LogicalResourceId"] for drift in drifts if drift["StackResourceDriftStatus"] == "MODIFIED"
         )
 
     def become(self, target: Target, resources: Resources) -> None:
@@ -183,16 +183,16 @@ class EmbeddedStack(Stack):
         )
 
     def tell(
-        self, declared: Declaration, status: str, *, physical_id: str = "", reason: str | None = None
+        self, declaration: Declaration, status: str, *, physical_id: str = "", reason: str | None = None
     ) -> None:
         """Add an event about a resource."""
         self.add_event(
-            declared.logical_id,
-            declared.type,
+            declaration.logical_id,
+            declaration.type,
             status,
             physical_id=physical_id,
             reason=reason,
-            properties=json.dumps(declared.properties),
+            properties=json.dumps(declaration.properties),
         )
 
     def add_event(
@@ -222,4 +222,4 @@ class EmbeddedStack(Stack):
         self.events.append(event)
 
     def _create_resource_map(self) -> Resources:
-        return self.resolved({"Resources": {}}, {})
+        return self.resolve({"Resources": {}}, {})

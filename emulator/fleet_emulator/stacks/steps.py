@@ -22,17 +22,17 @@ log = logging.getLogger("fleet_emulator")
 _NEW_PHYSICAL_RESOURCE = (
     "Requested update requires the creation of a new physical resource; hence creating one."
 )
-_MOVED = "Requested update required the provider to create a new physical resource"
+_MOVE_REASON = "Requested update required the provider to create a new physical resource"
 
 
 class Change(Enum):
-    """What a step did to a resource; one that moved was updated, and what it was before is still there."""
+    """The effect of a step on a resource; after a move, the resource from before still exists."""
 
-    CREATED = "created"
-    IMPORTED = "imported"
-    UPDATED = "updated"
-    MOVED = "moved"
-    REPLACED = "replaced"
+    CREATION = "created"
+    IMPORT = "imported"
+    UPDATE = "updated"
+    MOVE = "moved"
+    REPLACEMENT = "replaced"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,28 +59,28 @@ class StepFailedError(Exception):
 @contextmanager
 def _report_events(
     stack: EmbeddedStack,
-    declared: Declaration,
+    declaration: Declaration,
     verb: str,
     before: DeployedResource | None,
     reason: str | None = None,
 ) -> Iterator[None]:
     physical_id = "" if before is None else before.physical_resource_id
-    stack.tell(declared, f"{verb}_IN_PROGRESS", physical_id=physical_id, reason=reason)
+    stack.tell(declaration, f"{verb}_IN_PROGRESS", physical_id=physical_id, reason=reason)
     try:
         with turn():
             yield
     except Exception as error:
         level = logging.WARNING if failures.is_said(error) else logging.ERROR
-        log.log(level, "%s of %s in %s failed", verb, declared.logical_id, stack.name, exc_info=error)
-        stack.tell(declared, f"{verb}_FAILED", physical_id=physical_id, reason=failures.reason_of(error))
-        raise StepFailedError(declared.logical_id, _half_step(error, declared, before)) from error
+        log.log(level, "%s of %s in %s failed", verb, declaration.logical_id, stack.name, exc_info=error)
+        stack.tell(declaration, f"{verb}_FAILED", physical_id=physical_id, reason=failures.reason_of(error))
+        raise StepFailedError(declaration.logical_id, _half_step(error, declaration, before)) from error
 
 
-def _half_step(error: Exception, declared: Declaration, before: DeployedResource | None) -> Step | None:
+def _half_step(error: Exception, declaration: Declaration, before: DeployedResource | None) -> Step | None:
     if not isinstance(error, UnfinishedError):
         return None
-    after = DeployedResource(declared=declared, resource=error.resource)
-    return Step(kind=Change.CREATED if before is None else Change.UPDATED, before=before, after=after)
+    after = DeployedResource(declaration=declaration, resource=error.resource)
+    return Step(kind=Change.CREATION if before is None else Change.UPDATE, before=before, after=after)
 
 
 @contextmanager
@@ -91,81 +91,87 @@ def resolution(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Ite
             yield
     except Exception as error:
         log.warning("%s in %s cannot be resolved", logical_id, stack.name, exc_info=error)
-        verb = "UPDATE" if logical_id in stack.deployed else "CREATE"
+        verb = "UPDATE" if logical_id in stack.deployed_resources else "CREATE"
         reason = failures.reason_of(error)
         stack.add_event(logical_id, resource_type, f"{verb}_FAILED", physical_id="", reason=reason)
         raise StepFailedError(logical_id) from error
 
 
-def create(stack: EmbeddedStack, declared: Declaration) -> Step:
+def create(stack: EmbeddedStack, declaration: Declaration) -> Step:
     """Create a resource."""
-    with _report_events(stack, declared, "CREATE", None):
-        after = DeployedResource(declared=declared, resource=hosted_type(declared.type).create(declared))
-        stack.deployed[declared.logical_id] = after
+    with _report_events(stack, declaration, "CREATE", None):
+        after = DeployedResource(
+            declaration=declaration, resource=hosted_type(declaration.type).create(declaration)
+        )
+        stack.deployed_resources[declaration.logical_id] = after
     stack.tell(
-        declared,
+        declaration,
         "CREATE_COMPLETE",
         physical_id=after.physical_resource_id,
         reason=after.resource.note or None,
     )
-    return Step(kind=Change.CREATED, before=None, after=after)
+    return Step(kind=Change.CREATION, before=None, after=after)
 
 
-def adopt(stack: EmbeddedStack, declared: Declaration) -> Step:
+def adopt(stack: EmbeddedStack, declaration: Declaration) -> Step:
     """Import the resource that has the declared name; its settings stay as they are."""
-    with _report_events(stack, declared, "IMPORT", None):
-        resource = existing_resource(declared)
+    with _report_events(stack, declaration, "IMPORT", None):
+        resource = existing_resource(declaration)
         if resource is None:
-            raise ValidationError(message=f"Resource {declared.logical_id} does not exist")
-        after = DeployedResource(declared=declared, resource=resource)
-        stack.deployed[declared.logical_id] = after
-    stack.tell(declared, "IMPORT_COMPLETE", physical_id=after.physical_resource_id)
-    return Step(kind=Change.IMPORTED, before=None, after=after)
+            raise ValidationError(message=f"Resource {declaration.logical_id} does not exist")
+        after = DeployedResource(declaration=declaration, resource=resource)
+        stack.deployed_resources[declaration.logical_id] = after
+    stack.tell(declaration, "IMPORT_COMPLETE", physical_id=after.physical_resource_id)
+    return Step(kind=Change.IMPORT, before=None, after=after)
 
 
-def change(stack: EmbeddedStack, before: DeployedResource, declared: Declaration) -> Step:
+def change(stack: EmbeddedStack, before: DeployedResource, declaration: Declaration) -> Step:
     """Update a resource where it is, or create its successor; the old one stays until the run is through."""
-    resource_type = hosted_type(declared.type)
-    replaced = recreates(before.declared, declared)
-    with _report_events(stack, declared, "UPDATE", before, _NEW_PHYSICAL_RESOURCE if replaced else None):
+    resource_type = hosted_type(declaration.type)
+    is_replaced = recreates(before.declaration, declaration)
+    with _report_events(
+        stack, declaration, "UPDATE", before, _NEW_PHYSICAL_RESOURCE if is_replaced else None
+    ):
         resource = (
-            resource_type.create(declared)
-            if replaced
-            else resource_type.update(before.resource, before.declared, declared)
+            resource_type.create(declaration)
+            if is_replaced
+            else resource_type.update(before.resource, before.declaration, declaration)
         )
-        after = DeployedResource(declared=declared, resource=resource)
-        stack.deployed[declared.logical_id] = after
-    moved = resource.may_move and after.physical_resource_id != before.physical_resource_id
-    reason = _MOVED if moved else None
-    stack.tell(declared, "UPDATE_COMPLETE", physical_id=after.physical_resource_id, reason=reason)
-    kind = Change.REPLACED if replaced else Change.MOVED if moved else Change.UPDATED
+        after = DeployedResource(declaration=declaration, resource=resource)
+        stack.deployed_resources[declaration.logical_id] = after
+    is_moved = resource.may_move and after.physical_resource_id != before.physical_resource_id
+    reason = _MOVE_REASON if is_moved else None
+    stack.tell(declaration, "UPDATE_COMPLETE", physical_id=after.physical_resource_id, reason=reason)
+    kind = Change.REPLACEMENT if is_replaced else Change.MOVE if is_moved else Change.UPDATE
     return Step(kind=kind, before=before, after=after)
 
 
-def delete(stack: EmbeddedStack, deployed: DeployedResource) -> None:
+def delete(stack: EmbeddedStack, deployed_resource: DeployedResource) -> None:
     """Delete a resource; what the stack knows under its logical id is not touched."""
-    declared, physical_id = deployed.declared, deployed.physical_resource_id
-    with _report_events(stack, declared, "DELETE", deployed):
-        hosted_type(declared.type).delete(deployed.resource, declared)
-    stack.tell(declared, "DELETE_COMPLETE", physical_id=physical_id)
+    declaration, physical_id = deployed_resource.declaration, deployed_resource.physical_resource_id
+    with _report_events(stack, declaration, "DELETE", deployed_resource):
+        hosted_type(declaration.type).delete(deployed_resource.resource, declaration)
+    stack.tell(declaration, "DELETE_COMPLETE", physical_id=physical_id)
 
 
-def retain(stack: EmbeddedStack, deployed: DeployedResource) -> None:
+def retain(stack: EmbeddedStack, deployed_resource: DeployedResource) -> None:
     """Leave a resource to the account."""
-    stack.tell(deployed.declared, "DELETE_SKIPPED", physical_id=deployed.physical_resource_id)
+    stack.tell(
+        deployed_resource.declaration, "DELETE_SKIPPED", physical_id=deployed_resource.physical_resource_id
+    )
 
 
-def let_go(stack: EmbeddedStack, deployed: DeployedResource) -> None:
+def let_go(stack: EmbeddedStack, deployed_resource: DeployedResource) -> None:
     """Delete a new resource in a rollback; one with the policy `Retain` is left behind."""
-    if deployed.declared.deletion_policy == "Retain":
-        retain(stack, deployed)
+    if deployed_resource.declaration.deletion_policy == "Retain":
+        retain(stack, deployed_resource)
     else:
-        delete(stack, deployed)
+        delete(stack, deployed_resource)
 
 
 def undo_creation(stack: EmbeddedStack, step: Step) -> None:
     """Delete what a step created in a stack that is not created; what it imported is left to the account."""
-    if step.kind is Change.IMPORTED:
+    if step.kind is Change.IMPORT:
         retain(stack, step.after)
     else:
         let_go(stack, step.after)
@@ -174,20 +180,20 @@ def undo_creation(stack: EmbeddedStack, step: Step) -> None:
 def take_back(stack: EmbeddedStack, step: Step) -> list[DeployedResource]:
     """Undo a step, and return what is to be deleted when everything else is undone."""
     logical_id = step.after.logical_resource_id
-    if step.kind is Change.IMPORTED:
-        retain(stack, stack.deployed.pop(logical_id))
+    if step.kind is Change.IMPORT:
+        retain(stack, stack.deployed_resources.pop(logical_id))
         return []
     if step.before is None:
-        return [stack.deployed.pop(logical_id)]
-    if step.kind is Change.REPLACED:
+        return [stack.deployed_resources.pop(logical_id)]
+    if step.kind is Change.REPLACEMENT:
         skip(stack, step)
         return [step.after]
-    back = change(stack, step.after, step.before.declared)
-    return [step.after] if back.kind is Change.MOVED else []
+    back = change(stack, step.after, step.before.declaration)
+    return [step.after] if back.kind is Change.MOVE else []
 
 
 def skip(stack: EmbeddedStack, step: Step) -> None:
     """Take a step for undone: the resource before it counts again."""
     assert step.before is not None  # noqa: S101 (only what was updated can be skipped)
-    stack.deployed[step.before.logical_resource_id] = step.before
-    stack.tell(step.before.declared, "UPDATE_COMPLETE", physical_id=step.before.physical_resource_id)
+    stack.deployed_resources[step.before.logical_resource_id] = step.before
+    stack.tell(step.before.declaration, "UPDATE_COMPLETE", physical_id=step.before.physical_resource_id)

@@ -53,10 +53,12 @@ _OURS: dict[str, ResourceType] = {
 }
 
 
-def recreates(before: Declaration, declared: Declaration) -> bool:
+def recreates(before: Declaration, declaration: Declaration) -> bool:
     """Whether a change makes another resource: by what the type does, or by CloudFormation's schema."""
-    replaces = hosted_type(declared.type).replaces(before, declared)
-    return replaces or not declared.changed(before).isdisjoint(create_only(declared.type))
+    replaces = hosted_type(declaration.type).replaces(before, declaration)
+    return replaces or not declaration.changed_properties(before).isdisjoint(
+        create_only_properties(declaration.type)
+    )
 
 
 def hosted_type(name: str) -> ResourceType:
@@ -73,7 +75,7 @@ REGION = "us-east-1"
 
 
 @cache
-def create_only(resource_type: str) -> frozenset[str]:
+def create_only_properties(resource_type: str) -> frozenset[str]:
     """The properties whose change replaces a resource; none of a type that has no schema."""
     name = _files().get(resource_type)
     if name is None:
@@ -84,5 +86,5 @@ def create_only(resource_type: str) -> frozenset[str]:
 
 @cache
 def _files() -> dict[str, str]:
-    found = files("cfnlint.data.schemas") / "providers" / f"{REGION}.json"
-    return dict(json.loads(found.read_text()))
+    file = files("cfnlint.data.schemas") / "providers" / f"{REGION}.json"
+    return dict(json.loads(file.read_text()))

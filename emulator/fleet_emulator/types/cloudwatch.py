@@ -42,39 +42,41 @@ _REQUIRED_BY_MOTO = ("namespace", "metric_name", "period", "threshold", "statist
 _QUERY = {"label": "Label", "period": "Period", "expression": "Expression"}
 
 
-def _backend(declared: Declaration) -> CloudWatchBackend:
-    return cloudwatch_backends[declared.account_id][declared.region]
+def _backend(declaration: Declaration) -> CloudWatchBackend:
+    return cloudwatch_backends[declaration.account_id][declaration.region]
 
 
 class Alarm:
     """`Ref` is the alarm's name."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Put the alarm under its own name or a generated one."""
-        name = declared.properties.get("AlarmName", f"{declared.stack_name}-{declared.generated_name()}")
-        return self._put(name, declared)
+        name = declaration.properties.get(
+            "AlarmName", f"{declaration.stack_name}-{declaration.generated_name()}"
+        )
+        return self._put(name, declaration)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name."""
-        return "AlarmName" in declared.changed(before)
+        return "AlarmName" in declaration.changed_properties(before)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the alarm again."""
-        return self._put(resource.physical_resource_id, declared)
+        return self._put(resource.physical_resource_id, declaration)
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the alarm."""
-        _backend(declared).delete_alarms([resource.physical_resource_id])
+        _backend(declaration).delete_alarms([resource.physical_resource_id])
 
     @staticmethod
-    def _put(name: str, declared: Declaration) -> Resource:
-        properties = declared.properties
-        given = {api: properties[key] for key, api in _ALARM.items() if key in properties}
+    def _put(name: str, declaration: Declaration) -> Resource:
+        properties = declaration.properties
+        arguments = {api: properties[key] for key, api in _ALARM.items() if key in properties}
         queries = [_query(metric) for metric in properties.get("Metrics", [])]
         absent: dict[str, Any] = {**dict.fromkeys(_REQUIRED_BY_MOTO), "dimensions": [], "alarm_actions": []}
-        before = _backend(declared).alarms.get(name)
-        alarm = _backend(declared).put_metric_alarm(
-            name=name, metric_data_queries=queries, **(absent | given)
+        before = _backend(declaration).alarms.get(name)
+        alarm = _backend(declaration).put_metric_alarm(
+            name=name, metric_data_queries=queries, **(absent | arguments)
         )
         # PutMetricAlarm leaves the state of an alarm that exists unchanged; moto makes a new alarm of it.
         if before is not None:
@@ -87,24 +89,26 @@ class Alarm:
 class Dashboard:
     """`Ref` is the dashboard's name."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Put the dashboard under its own name or a generated one."""
-        name = declared.properties.get("DashboardName", declared.generated_name())
-        _backend(declared).put_dashboard(name, declared.properties["DashboardBody"])
+        name = declaration.properties.get("DashboardName", declaration.generated_name())
+        _backend(declaration).put_dashboard(name, declaration.properties["DashboardBody"])
         return Resource(name)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name."""
-        return "DashboardName" in declared.changed(before)
+        return "DashboardName" in declaration.changed_properties(before)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the dashboard again."""
-        _backend(declared).put_dashboard(resource.physical_resource_id, declared.properties["DashboardBody"])
+        _backend(declaration).put_dashboard(
+            resource.physical_resource_id, declaration.properties["DashboardBody"]
+        )
         return resource
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the dashboard."""
-        _backend(declared).delete_dashboards([resource.physical_resource_id])
+        _backend(declaration).delete_dashboards([resource.physical_resource_id])
 
 
 def _query(metric: Mapping[str, Any]) -> MetricDataQuery:
@@ -117,7 +121,9 @@ def _query(metric: Mapping[str, Any]) -> MetricDataQuery:
 
 def _metric_stat(stat: Mapping[str, Any]) -> MetricStat:
     metric = stat["Metric"]
-    dimensions = [Dimension(each["Name"], each["Value"]) for each in metric.get("Dimensions", [])]
+    dimensions = [
+        Dimension(dimension["Name"], dimension["Value"]) for dimension in metric.get("Dimensions", [])
+    ]
     unit: Any = stat.get("Unit")
     return MetricStat(
         Metric(metric["MetricName"], metric["Namespace"], dimensions), stat["Period"], stat["Stat"], unit

@@ -44,48 +44,48 @@ class CustomResourceState(Resource):
 class CustomResource:
     """`Ref` is the physical id that the handler chose."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Have the handler create it; skip it where no handler runs here."""
         try:
-            provider = _provider(declared)
+            provider = _provider(declaration)
             if provider is not None:
-                return self._ask(provider, "Create", declared)
+                return self._ask(provider, "Create", declaration)
         except NotHostedError as error:
-            return _skip(declared, error.message)
-        return UnhostedType().create(declared)
+            return _skip(declaration, error.message)
+        return UnhostedType().create(declaration)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """Never: the handler replaces it by answering with another physical id."""
         return False
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Have the handler update it; one that failed is brought back by a rollback, too."""
         if isinstance(resource, SkippedResource):
             return resource
-        if "ServiceToken" in declared.changed(before):
+        if "ServiceToken" in declaration.changed_properties(before):
             raise ValidationError(message="Modifying service token is not allowed.")
         old = {"OldResourceProperties": as_strings(before.properties)}
-        return self._ask(_required_provider(declared), "Update", declared, resource, **old)
+        return self._ask(_required_provider(declaration), "Update", declaration, resource, **old)
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Have the handler delete it."""
         if not isinstance(resource, SkippedResource):
-            self._ask(_required_provider(declared), "Delete", declared, resource)
+            self._ask(_required_provider(declaration), "Delete", declaration, resource)
 
     @staticmethod
     def _ask(
-        provider: Provider, kind: str, declared: Declaration, resource: Resource | None = None, **old: Any
+        provider: Provider, kind: str, declaration: Declaration, resource: Resource | None = None, **old: Any
     ) -> CustomResourceState:
-        existing = {} if resource is None else {"PhysicalResourceId": resource.physical_resource_id}
+        identity = {} if resource is None else {"PhysicalResourceId": resource.physical_resource_id}
         request = {
             "RequestType": kind,
             "RequestId": str(uuid4()),
-            "StackId": declared.stack_id,
-            "ServiceToken": declared.properties["ServiceToken"],
-            "ResourceType": declared.type,
-            "LogicalResourceId": declared.logical_id,
-            "ResourceProperties": as_strings(declared.properties),
-            **existing,
+            "StackId": declaration.stack_id,
+            "ServiceToken": declaration.properties["ServiceToken"],
+            "ResourceType": declaration.type,
+            "LogicalResourceId": declaration.logical_id,
+            "ResourceProperties": as_strings(declaration.properties),
+            **identity,
             **old,
         }
         try:
@@ -97,30 +97,30 @@ class CustomResource:
             )
             if not error.physical_id:
                 raise ValidationError(message=reason) from error
-            left = CustomResourceState({"PhysicalResourceId": error.physical_id})
-            raise UnfinishedError(reason, left) from error
+            unfinished_resource = CustomResourceState({"PhysicalResourceId": error.physical_id})
+            raise UnfinishedError(reason, unfinished_resource) from error
 
 
 def as_strings(value: Any) -> Any:
     """A property as CloudFormation sends it: numbers and booleans are strings."""
     if isinstance(value, Mapping):
-        return {key: as_strings(each) for key, each in value.items()}
+        return {key: as_strings(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [as_strings(each) for each in value]
+        return [as_strings(item) for item in value]
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _provider(declared: Declaration) -> Provider | None:
+def _provider(declaration: Declaration) -> Provider | None:
     """The provider that the service token names; None where it names none in this account and region.
 
     Raises:
         NotHostedError: the function answers CloudFormation by itself.
         UnknownFunctionException: there is no such function.
     """
-    token = str(declared.properties.get("ServiceToken", ""))
-    if token.split(":")[2:6] != ["lambda", declared.region, declared.account_id, "function"]:
+    token = str(declaration.properties.get("ServiceToken", ""))
+    if token.split(":")[2:6] != ["lambda", declaration.region, declaration.account_id, "function"]:
         return None
-    function = lambda_backends[declared.account_id][declared.region].get_function(token)
+    function = lambda_backends[declaration.account_id][declaration.region].get_function(token)
     provider = Provider.behind(function) if isinstance(function, EmbeddedFunction) else None
     if provider is None:
         raise NotHostedError(
@@ -129,14 +129,14 @@ def _provider(declared: Declaration) -> Provider | None:
     return provider
 
 
-def _required_provider(declared: Declaration) -> Provider:
-    provider = _provider(declared)
+def _required_provider(declaration: Declaration) -> Provider:
+    provider = _provider(declaration)
     assert provider is not None  # noqa: S101 (a resource that has one was made by it, and keeps its token)
     return provider
 
 
-def _skip(declared: Declaration, reason: str) -> SkippedResource:
-    process_state.current().skip(f"{declared.type} {declared.logical_id} ({declared.stack_name})")
+def _skip(declaration: Declaration, reason: str) -> SkippedResource:
+    process_state.current().skip(f"{declaration.type} {declaration.logical_id} ({declaration.stack_name})")
     return SkippedResource(
-        f"skipped-{declared.generated_name()}", note=f"Skipped by the embedded AWS: {reason}"
+        f"skipped-{declaration.generated_name()}", note=f"Skipped by the embedded AWS: {reason}"
     )

@@ -20,44 +20,44 @@ CloudFormation makes."""
 class Function:
     """`Ref` is the function's name."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the function under its own name or a generated one."""
-        stack = declared.stack_name[:_LONGEST_STACK]
-        generated = declared.generated_name(longest=_LONGEST_NAME - len(stack) - 1)
-        name = declared.properties.get("FunctionName", f"{stack}-{generated}")
-        if name in [function.function_name for function in _backend(declared).list_functions()]:
+        stack = declaration.stack_name[:_LONGEST_STACK]
+        generated_name = declaration.generated_name(longest=_LONGEST_NAME - len(stack) - 1)
+        name = declaration.properties.get("FunctionName", f"{stack}-{generated_name}")
+        if name in [function.function_name for function in _backend(declaration).list_functions()]:
             raise FunctionAlreadyExists(name)
-        return self._put(_make_function(name, declared), declared)
+        return self._put(_make_function(name, declaration), declaration)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name, or is packaged in another way."""
-        return not declared.changed(before).isdisjoint({"FunctionName", "PackageType"})
+        return not declaration.changed_properties(before).isdisjoint({"FunctionName", "PackageType"})
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the new function in the old one's place; who may call it stays."""
-        former = _backend(declared).get_function(resource.physical_resource_id)
-        function = _make_function(resource.physical_resource_id, declared)
+        former = _backend(declaration).get_function(resource.physical_resource_id)
+        function = _make_function(resource.physical_resource_id, declaration)
         function.policy = former.policy
-        return self._put(function, declared)
+        return self._put(function, declaration)
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the function."""
-        _backend(declared).delete_function(resource.physical_resource_id)
+        _backend(declaration).delete_function(resource.physical_resource_id)
 
     @staticmethod
-    def _put(function: EmbeddedFunction, declared: Declaration) -> Resource:
-        _backend(declared)._lambdas.put_function(function)
+    def _put(function: EmbeddedFunction, declaration: Declaration) -> Resource:
+        _backend(declaration)._lambdas.put_function(function)
         return Resource(function.function_name, {"Arn": function.function_arn})
 
 
-def _backend(declared: Declaration) -> LambdaBackend:
-    return lambda_backends[declared.account_id][declared.region]
+def _backend(declaration: Declaration) -> LambdaBackend:
+    return lambda_backends[declaration.account_id][declaration.region]
 
 
-def _make_function(name: str, declared: Declaration) -> EmbeddedFunction:
-    account = declared.account_id
+def _make_function(name: str, declaration: Declaration) -> EmbeddedFunction:
+    account = declaration.account_id
     return EmbeddedFunction(  # type: ignore[abstract]
-        name, declared.properties, account_id=account, region=declared.region
+        name, declaration.properties, account_id=account, region=declaration.region
     )
 
 
@@ -68,31 +68,31 @@ _API_NAMES = {"BuildSpec": "buildspec"}
 class Project:
     """`Ref` is the project's name."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the project under its own name or a generated one."""
-        return self._put(declared.properties.get("Name", declared.generated_name()), declared)
+        return self._put(declaration.properties.get("Name", declaration.generated_name()), declaration)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name."""
-        return "Name" in declared.changed(before)
+        return "Name" in declaration.changed_properties(before)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Create it again over the old one, and keep the list of its builds."""
         name = resource.physical_resource_id
-        builds = self._backend(declared).build_history[name]
-        updated = self._put(name, declared)
-        self._backend(declared).build_history[name] = builds
-        return updated
+        builds = self._backend(declaration).build_history[name]
+        project = self._put(name, declaration)
+        self._backend(declaration).build_history[name] = builds
+        return project
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the project."""
-        self._backend(declared).delete_project(resource.physical_resource_id)
+        self._backend(declaration).delete_project(resource.physical_resource_id)
 
-    def _put(self, name: str, declared: Declaration) -> Resource:
-        properties: dict[str, Any] = _as_api(declared.properties)
+    def _put(self, name: str, declaration: Declaration) -> Resource:
+        properties: dict[str, Any] = _as_api(declaration.properties)
         limit = properties.get("concurrentBuildLimit")
         require_project_limit(limit)
-        project = self._backend(declared).create_project(
+        project = self._backend(declaration).create_project(
             project_name=name,
             description=properties.get("description"),
             project_source=properties["source"],
@@ -112,13 +112,13 @@ class Project:
         return Resource(name, {"Arn": str(project["arn"])})
 
     @staticmethod
-    def _backend(declared: Declaration) -> CodeBuildBackend:
-        return codebuild_backends[declared.account_id][declared.region]
+    def _backend(declaration: Declaration) -> CodeBuildBackend:
+        return codebuild_backends[declaration.account_id][declaration.region]
 
 
 def _as_api(value: Any) -> Any:
     if isinstance(value, list):
-        return [_as_api(each) for each in value]
+        return [_as_api(item) for item in value]
     if isinstance(value, dict):
-        return {_API_NAMES.get(key, key[:1].lower() + key[1:]): _as_api(each) for key, each in value.items()}
+        return {_API_NAMES.get(key, key[:1].lower() + key[1:]): _as_api(item) for key, item in value.items()}
     return value

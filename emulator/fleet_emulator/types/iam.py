@@ -25,23 +25,27 @@ class Role(MotoType):
     def __init__(self) -> None:
         super().__init__(MotoRole)  # type: ignore[type-abstract]
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the role with its inline policies."""
-        resource = super().create(declared)
-        for name, document in _inline_policies(declared).items():
-            _backend(declared).put_role_policy(resource.physical_resource_id, name, document)
+        resource = super().create(declaration)
+        for name, document in _inline_policies(declaration).items():
+            _backend(declaration).put_role_policy(resource.physical_resource_id, name, document)
         return resource
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name or path."""
-        return not declared.changed(before).isdisjoint({"RoleName", "Path"})
+        return not declaration.changed_properties(before).isdisjoint({"RoleName", "Path"})
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Replace the trust, the boundary, the inline policies and the description."""
-        backend, name, properties = _backend(declared), resource.physical_resource_id, declared.properties
+        backend, name, properties = (
+            _backend(declaration),
+            resource.physical_resource_id,
+            declaration.properties,
+        )
         backend.update_assume_role_policy(name, json.dumps(properties["AssumeRolePolicyDocument"]))
         backend.put_role_permissions_boundary(name, properties.get("PermissionsBoundary", ""))
-        policies = _inline_policies(declared)
+        policies = _inline_policies(declaration)
         for policy in _inline_policies(before).keys() - policies.keys():
             backend.delete_role_policy(name, policy)
         for policy, document in policies.items():
@@ -58,70 +62,72 @@ class Policy(MotoType):
     def __init__(self) -> None:
         super().__init__(InlinePolicy)  # type: ignore[type-abstract]
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Put the policy."""
-        _require_room(declared)
-        return super().create(declared)
+        _require_room(declaration)
+        return super().create(declaration)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Replace the policy."""
-        _require_room(declared)
-        return super().update(resource, before, declared)
+        _require_room(declaration)
+        return super().update(resource, before, declaration)
 
 
 class OidcProvider:
     """AWS::IAM::OIDCProvider: `Ref` is its ARN; an account has one for each issuer."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the provider; a second one of an issuer is refused."""
-        properties = declared.properties
-        made = _backend(declared).create_open_id_connect_provider(
+        properties = declaration.properties
+        provider = _backend(declaration).create_open_id_connect_provider(
             url=properties["Url"],
             thumbprint_list=list(properties.get("ThumbprintList", [])),
             client_id_list=list(properties.get("ClientIdList", [])),
             tags=list(properties.get("Tags", [])),
         )
-        return Resource(made.arn, {"Arn": made.arn})
+        return Resource(provider.arn, {"Arn": provider.arn})
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it is for another issuer."""
-        return "Url" in declared.changed(before)
+        return "Url" in declaration.changed_properties(before)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Replace the audiences and the thumbprints."""
-        provider = _backend(declared).get_open_id_connect_provider(resource.physical_resource_id)
-        provider.client_id_list = list(declared.properties.get("ClientIdList", []))
-        provider.thumbprint_list = list(declared.properties.get("ThumbprintList", []))
+        provider = _backend(declaration).get_open_id_connect_provider(resource.physical_resource_id)
+        provider.client_id_list = list(declaration.properties.get("ClientIdList", []))
+        provider.thumbprint_list = list(declaration.properties.get("ThumbprintList", []))
         return resource
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the provider."""
-        _backend(declared).delete_open_id_connect_provider(resource.physical_resource_id)
+        _backend(declaration).delete_open_id_connect_provider(resource.physical_resource_id)
 
 
-def _backend(declared: Declaration) -> IAMBackend:
-    return iam_backends[declared.account_id][get_partition(declared.region)]
+def _backend(declaration: Declaration) -> IAMBackend:
+    return iam_backends[declaration.account_id][get_partition(declaration.region)]
 
 
-def _require_room(declared: Declaration) -> None:
+def _require_room(declaration: Declaration) -> None:
     """Refuse a policy with which a role would have too many characters of them.
 
     Raises:
         ValidationError: in IAM's words.
     """
-    most, properties = MAX_INLINE_POLICY_CHARACTERS, declared.properties
+    max_characters, properties = MAX_INLINE_POLICY_CHARACTERS, declaration.properties
     for role in properties.get("Roles", []):
-        texts = _backend(declared).get_role(role).policies
+        texts = _backend(declaration).get_role(role).policies
         documents = {name: json.loads(text) for name, text in texts.items()}
         documents[properties["PolicyName"]] = properties["PolicyDocument"]
-        if sum(map(_characters, documents.values())) > most:
-            raise ValidationError(message=f"Maximum policy size of {most} bytes exceeded for role {role}")
+        if sum(map(_characters, documents.values())) > max_characters:
+            raise ValidationError(
+                message=f"Maximum policy size of {max_characters} bytes exceeded for role {role}"
+            )
 
 
 def _characters(document: object) -> int:
     return len(json.dumps(document, separators=(",", ":"), ensure_ascii=False))
 
 
-def _inline_policies(declared: Declaration) -> dict[str, str]:
-    policies = declared.properties.get("Policies", [])
+def _inline_policies(declaration: Declaration) -> dict[str, str]:
+    policies = declaration.properties.get("Policies", [])
     return {policy["PolicyName"]: json.dumps(policy["PolicyDocument"]) for policy in policies}

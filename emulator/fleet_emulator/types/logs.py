@@ -22,29 +22,29 @@ class LogGroup(MotoType):
     def __init__(self) -> None:
         super().__init__(MotoLogGroup)  # type: ignore[type-abstract]
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the group with its key."""
-        resource = super().create(declared)
-        _backend(declared).encrypt(resource.physical_resource_id, declared.properties.get("KmsKeyId"))
+        resource = super().create(declaration)
+        _backend(declaration).encrypt(resource.physical_resource_id, declaration.properties.get("KmsKeyId"))
         return resource
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name."""
-        return "LogGroupName" in declared.changed(before)
+        return "LogGroupName" in declaration.changed_properties(before)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Set the key and the retention; without one, events are kept for ever."""
         name = resource.physical_resource_id
-        _backend(declared).encrypt(name, declared.properties.get("KmsKeyId"))
-        if "RetentionInDays" in declared.properties:
-            _backend(declared).put_retention_policy(name, declared.properties["RetentionInDays"])
+        _backend(declaration).encrypt(name, declaration.properties.get("KmsKeyId"))
+        if "RetentionInDays" in declaration.properties:
+            _backend(declaration).put_retention_policy(name, declaration.properties["RetentionInDays"])
         else:
-            _backend(declared).delete_retention_policy(name)
+            _backend(declaration).delete_retention_policy(name)
         return resource
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the log group with its events."""
-        _backend(declared).delete_log_group(resource.physical_resource_id)
+        _backend(declaration).delete_log_group(resource.physical_resource_id)
 
 
 class QueryDefinition:
@@ -53,29 +53,29 @@ class QueryDefinition:
     Source of the limits: CloudWatch Logs API reference, PutQueryDefinition.
     """
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Check it, and save it under a new id."""
-        return self._save(Resource(str(uuid4())), declared)
+        return self._save(Resource(str(uuid4())), declaration)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """Never."""
         return False
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Check it again, and save it under its id."""
-        return self._save(resource, declared)
+        return self._save(resource, declaration)
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Forget it."""
-        del _backend(declared).definitions[resource.physical_resource_id]
+        del _backend(declaration).definitions[resource.physical_resource_id]
 
     @staticmethod
-    def _save(resource: Resource, declared: Declaration) -> Resource:
-        properties = declared.properties
+    def _save(resource: Resource, declaration: Declaration) -> Resource:
+        properties = declaration.properties
         for name, longest in _MAX_LENGTHS.items():
             if not 1 <= len(properties.get(name, "")) <= longest:
                 raise ValidationError(message=f"{name} has to have 1 to {longest} characters")
-        _backend(declared).define(
+        _backend(declaration).define(
             resource.physical_resource_id,
             name=properties["Name"],
             text=properties["QueryString"],
@@ -84,5 +84,5 @@ class QueryDefinition:
         return resource
 
 
-def _backend(declared: Declaration) -> EmbeddedLogs:
-    return cast("EmbeddedLogs", logs_backends[declared.account_id][declared.region])
+def _backend(declaration: Declaration) -> EmbeddedLogs:
+    return cast("EmbeddedLogs", logs_backends[declaration.account_id][declaration.region])

@@ -12,7 +12,7 @@ from moto.cloudformation.utils import random_suffix
 from fleet_emulator import process_state
 
 # The values of DeletionPolicy that keep a resource when its stack lets go of it.
-RETAINING = ("Retain", "RetainExceptOnCreate")
+RETAINING_POLICIES = ("Retain", "RetainExceptOnCreate")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Declaration:
         suffix = random_suffix()
         return f"{self.logical_id[: longest - len(suffix) - 1]}-{suffix}"
 
-    def changed(self, before: Declaration) -> set[str]:
+    def changed_properties(self, before: Declaration) -> set[str]:
         """The names of the properties that differ."""
         names = self.properties.keys() | before.properties.keys()
         return {name for name in names if self.properties.get(name) != before.properties.get(name)}
@@ -83,16 +83,16 @@ class HandlerError(ValidationError):
 class ResourceType(Protocol):
     """One type of resource: all its methods work on moto's backends, and raise what AWS would refuse with."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Make the resource."""
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """Whether the change needs a new resource, rather than an update of the one that exists."""
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Change the resource where it is."""
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Take the resource away."""
 
 
@@ -100,13 +100,13 @@ class ResourceType(Protocol):
 class DeployedResource:
     """A resource of a stack with the declaration that made it so."""
 
-    declared: Declaration
+    declaration: Declaration
     resource: Resource = field(compare=False)
 
     @property
     def logical_resource_id(self) -> str:
         """As DescribeStackResources names it; moto reads it by this name."""
-        return self.declared.logical_id
+        return self.declaration.logical_id
 
     @property
     def physical_resource_id(self) -> str:
@@ -116,25 +116,25 @@ class DeployedResource:
     @property
     def cf_resource_type(self) -> str:
         """The resource type, by the name that moto reads."""
-        return self.declared.type
+        return self.declaration.type
 
 
 class NoEffect:
     """A type whose resources do nothing locally, and would do nothing that could be seen."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Give it a name."""
-        return Resource(declared.generated_name())
+        return Resource(declaration.generated_name())
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """Never."""
         return False
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Change nothing."""
         return resource
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete nothing."""
 
 
@@ -149,8 +149,10 @@ class SkippedResource(Resource):
 class UnhostedType(NoEffect):
     """A type that nothing hosts: recorded, and reported in the stack's events."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Record the resource by its name."""
-        process_state.current().skip(f"{declared.type} {declared.logical_id} ({declared.stack_name})")
-        note = f"Skipped by the embedded AWS, which does not host {declared.type}"
-        return SkippedResource(f"skipped-{declared.generated_name()}", note=note)
+        process_state.current().skip(
+            f"{declaration.type} {declaration.logical_id} ({declaration.stack_name})"
+        )
+        note = f"Skipped by the embedded AWS, which does not host {declaration.type}"
+        return SkippedResource(f"skipped-{declaration.generated_name()}", note=note)

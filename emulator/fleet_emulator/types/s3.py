@@ -12,8 +12,8 @@ from fleet_emulator.types.moto_types import MotoType
 from fleet_emulator.types.resource import Declaration, Resource
 
 
-def _backend(declared: Declaration) -> S3Backend:
-    return s3_backends[declared.account_id][get_partition(declared.region)]
+def _backend(declaration: Declaration) -> S3Backend:
+    return s3_backends[declaration.account_id][get_partition(declaration.region)]
 
 
 class Bucket(MotoType):
@@ -22,54 +22,54 @@ class Bucket(MotoType):
     def __init__(self) -> None:
         super().__init__(FakeBucket)  # type: ignore[type-abstract]
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the bucket with its versioning and what it blocks."""
-        return self._apply_settings(super().create(declared), declared)
+        return self._apply_settings(super().create(declaration), declaration)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name."""
-        return "BucketName" in declared.changed(before)
+        return "BucketName" in declaration.changed_properties(before)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Update the bucket with its versioning and what it blocks."""
-        return self._apply_settings(super().update(resource, before, declared), declared)
+        return self._apply_settings(super().update(resource, before, declaration), declaration)
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the bucket, which has to be empty."""
-        if _backend(declared).get_bucket(resource.physical_resource_id).keys:
+        if _backend(declaration).get_bucket(resource.physical_resource_id).keys:
             raise BucketNotEmpty(resource.physical_resource_id)
-        super().delete(resource, declared)
+        super().delete(resource, declaration)
 
     @staticmethod
-    def _apply_settings(resource: Resource, declared: Declaration) -> Resource:
-        block = declared.properties.get("PublicAccessBlockConfiguration")
+    def _apply_settings(resource: Resource, declaration: Declaration) -> Resource:
+        block = declaration.properties.get("PublicAccessBlockConfiguration")
         if block is not None:
-            given = {name: str(on) for name, on in block.items()}
-            _backend(declared).put_public_access_block(resource.physical_resource_id, given)
-        if "VersioningConfiguration" in declared.properties:
-            status = declared.properties["VersioningConfiguration"]["Status"]
-            _backend(declared).put_bucket_versioning(resource.physical_resource_id, status)
+            settings = {name: str(on) for name, on in block.items()}
+            _backend(declaration).put_public_access_block(resource.physical_resource_id, settings)
+        if "VersioningConfiguration" in declaration.properties:
+            status = declaration.properties["VersioningConfiguration"]["Status"]
+            _backend(declaration).put_bucket_versioning(resource.physical_resource_id, status)
         return resource
 
 
 class BucketPolicy:
     """`Ref` is the bucket's name."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Put the policy on its bucket."""
-        bucket = declared.properties["Bucket"]
-        document = json.dumps(declared.properties["PolicyDocument"])
-        _backend(declared).put_bucket_policy(bucket, document.encode())
+        bucket = declaration.properties["Bucket"]
+        document = json.dumps(declaration.properties["PolicyDocument"])
+        _backend(declaration).put_bucket_policy(bucket, document.encode())
         return Resource(bucket)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it belongs to another bucket."""
-        return "Bucket" in declared.changed(before)
+        return "Bucket" in declaration.changed_properties(before)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the policy again."""
-        return self.create(declared)
+        return self.create(declaration)
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Take the policy off its bucket."""
-        _backend(declared).delete_bucket_policy(resource.physical_resource_id)
+        _backend(declaration).delete_bucket_policy(resource.physical_resource_id)

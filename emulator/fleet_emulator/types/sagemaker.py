@@ -16,8 +16,8 @@ from fleet_emulator.sagemaker.deployment import Retention
 from fleet_emulator.types.resource import Declaration, Resource, UnfinishedError
 
 
-def _backend(declared: Declaration) -> EmbeddedSageMaker:
-    return cast(EmbeddedSageMaker, sagemaker_backends[declared.account_id][declared.region])
+def _backend(declaration: Declaration) -> EmbeddedSageMaker:
+    return cast(EmbeddedSageMaker, sagemaker_backends[declaration.account_id][declaration.region])
 
 
 def _variants(properties: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -29,11 +29,11 @@ def _variants(properties: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 class Model:
     """`Ref` is the model's ARN; data that is not in S3 is refused."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the model under its own name or a generated one."""
-        properties = declared.properties
-        model = _backend(declared).create_model(
-            model_name=properties.get("ModelName", declared.generated_name()),
+        properties = declaration.properties
+        model = _backend(declaration).create_model(
+            model_name=properties.get("ModelName", declaration.generated_name()),
             execution_role_arn=properties.get("ExecutionRoleArn", ""),
             primary_container=properties.get("PrimaryContainer"),
             vpc_config=properties.get("VpcConfig"),
@@ -43,29 +43,29 @@ class Model:
         model.enable_network_isolation = properties.get("EnableNetworkIsolation") in (True, "true")
         return Resource(model.arn, {"ModelName": model.model_name})
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """By every change but of its tags."""
-        return declared.changed(before) != {"Tags"}
+        return declaration.changed_properties(before) != {"Tags"}
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Set the tags."""
         name = resource.get_cfn_attribute("ModelName")
-        _backend(declared).describe_model(name).tags = declared.properties.get("Tags", [])
+        _backend(declaration).describe_model(name).tags = declaration.properties.get("Tags", [])
         return resource
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the model."""
-        _backend(declared).delete_model(resource.get_cfn_attribute("ModelName"))
+        _backend(declaration).delete_model(resource.get_cfn_attribute("ModelName"))
 
 
 class EndpointConfig:
     """`Ref` is the configuration's ARN."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the configuration under its own name or a generated one."""
-        properties = declared.properties
-        config = _backend(declared).create_endpoint_config(
-            endpoint_config_name=properties.get("EndpointConfigName", declared.generated_name()),
+        properties = declaration.properties
+        config = _backend(declaration).create_endpoint_config(
+            endpoint_config_name=properties.get("EndpointConfigName", declaration.generated_name()),
             production_variants=_variants(properties, "ProductionVariants"),
             shadow_production_variants=_variants(properties, "ShadowProductionVariants"),
             data_capture_config=properties.get("DataCaptureConfig", {}),
@@ -76,46 +76,46 @@ class EndpointConfig:
         )
         return Resource(config.endpoint_config_arn, {"EndpointConfigName": config.endpoint_config_name})
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """By every change but of its tags."""
-        return declared.changed(before) != {"Tags"}
+        return declaration.changed_properties(before) != {"Tags"}
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Set the tags."""
         name = resource.get_cfn_attribute("EndpointConfigName")
-        _backend(declared).endpoint_configs[name].tags = declared.properties.get("Tags", [])
+        _backend(declaration).endpoint_configs[name].tags = declaration.properties.get("Tags", [])
         return resource
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the configuration."""
-        _backend(declared).delete_endpoint_config(resource.get_cfn_attribute("EndpointConfigName"))
+        _backend(declaration).delete_endpoint_config(resource.get_cfn_attribute("EndpointConfigName"))
 
 
 class Endpoint:
     """`Ref` is the endpoint's ARN; an update is SageMaker's UpdateEndpoint."""
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Create the endpoint and wait until it answers; one that fails is deleted again.
 
         What an update retains means nothing yet: CreateEndpoint has no such members.
         """
-        name = declared.properties.get("EndpointName", declared.generated_name())
-        endpoint = _backend(declared).create_endpoint(
+        name = declaration.properties.get("EndpointName", declaration.generated_name())
+        endpoint = _backend(declaration).create_endpoint(
             name,
-            declared.properties["EndpointConfigName"],
-            declared.properties.get("Tags", []),
-            declared.properties.get("DeploymentConfig"),
+            declaration.properties["EndpointConfigName"],
+            declaration.properties.get("Tags", []),
+            declaration.properties.get("DeploymentConfig"),
         )
         if endpoint.failure_reason is not None:
-            _backend(declared).delete_endpoint(name)
+            _backend(declaration).delete_endpoint(name)
             raise HostingError(endpoint.failure_reason)
         return Resource(endpoint.arn, {"EndpointName": name})
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name."""
-        return "EndpointName" in declared.changed(before)
+        return "EndpointName" in declaration.changed_properties(before)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Serve the configuration under the same name; on failure the old one stays.
 
         Whatever changes but tags is an UpdateEndpoint, which SageMaker refuses where the configuration stays.
@@ -126,29 +126,29 @@ class Endpoint:
             UnfinishedError: the update failed; a rollback updates the endpoint once more.
         """
         name = resource.get_cfn_attribute("EndpointName")
-        if declared.changed(before) != {"Tags"}:
+        if declaration.changed_properties(before) != {"Tags"}:
             try:
-                self._update_endpoint(name, declared)
+                self._update_endpoint(name, declaration)
             except (HostingError, ValidationError) as error:
                 raise UnfinishedError(reason_of(error), resource) from error
-        _backend(declared).endpoints[name].tags = declared.properties.get("Tags", [])
+        _backend(declaration).endpoints[name].tags = declaration.properties.get("Tags", [])
         return resource
 
     @staticmethod
-    def _update_endpoint(name: str, declared: Declaration) -> None:
-        endpoint = _backend(declared).update_endpoint(
+    def _update_endpoint(name: str, declaration: Declaration) -> None:
+        endpoint = _backend(declaration).update_endpoint(
             name,
-            declared.properties["EndpointConfigName"],
+            declaration.properties["EndpointConfigName"],
             retention=Retention.of(
-                declared.properties.get("RetainAllVariantProperties"),
-                declared.properties.get("ExcludeRetainedVariantProperties"),
+                declaration.properties.get("RetainAllVariantProperties"),
+                declaration.properties.get("ExcludeRetainedVariantProperties"),
             ),
-            deployment=declared.properties.get("DeploymentConfig"),
-            retain_deployment=declared.properties.get("RetainDeploymentConfig") in (True, "true"),
+            deployment=declaration.properties.get("DeploymentConfig"),
+            retain_deployment=declaration.properties.get("RetainDeploymentConfig") in (True, "true"),
         )
         if endpoint.failure_reason is not None:
             raise HostingError(endpoint.failure_reason)
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the endpoint."""
-        _backend(declared).delete_endpoint(resource.get_cfn_attribute("EndpointName"))
+        _backend(declaration).delete_endpoint(resource.get_cfn_attribute("EndpointName"))

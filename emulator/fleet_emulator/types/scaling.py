@@ -23,8 +23,10 @@ _CONFIGURATIONS = {
 }
 
 
-def _backend(declared: Declaration) -> EmbeddedAutoScaling:
-    return cast(EmbeddedAutoScaling, applicationautoscaling_backends[declared.account_id][declared.region])
+def _backend(declaration: Declaration) -> EmbeddedAutoScaling:
+    return cast(
+        EmbeddedAutoScaling, applicationautoscaling_backends[declaration.account_id][declaration.region]
+    )
 
 
 class ScalableTarget:
@@ -34,50 +36,52 @@ class ScalableTarget:
     for it, the stack's included: with these Application Auto Scaling refuses it.
     """
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Register the target and put its scheduled actions."""
-        tags = _tags(declared)
-        return self._register(declared, tags)
+        tags = _tags(declaration)
+        return self._register(declaration, tags)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it is another target."""
-        return not declared.changed(before).isdisjoint(_TARGET)
+        return not declaration.changed_properties(before).isdisjoint(_TARGET)
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Register it again with its new capacities, and delete scheduled actions that it has no more.
 
         Raises:
             HandlerError: it is not registered any more.
         """
-        target, backend = _target_of_properties(declared), _backend(declared)
+        target, backend = _target_of_properties(declaration), _backend(declaration)
         live = backend.target(target)
         if live is None:
             raise HandlerError(f"No scalable target found for {target}", "NotFound")
-        after = self._register(declared, None)
-        tags = _tags(declared)
+        after = self._register(declaration, None)
+        tags = _tags(declaration)
         backend.tags.remove(live.arn, _tags(before).keys() - tags.keys())
         backend.tags.of(live.arn).update(tags)
-        kept = {action["ScheduledActionName"] for action in declared.properties.get("ScheduledActions", [])}
+        action_names = {
+            action["ScheduledActionName"] for action in declaration.properties.get("ScheduledActions", [])
+        }
         for action in before.properties.get("ScheduledActions", []):
             name = action["ScheduledActionName"]
-            if name not in kept:
+            if name not in action_names:
                 with suppress(ObjectNotFoundError):
                     backend.delete_scheduled_action(
                         target.namespace, name, target.resource_id, target.dimension
                     )
         return after
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Deregister the target; one that went with its endpoint is ignored."""
         with suppress(ObjectNotFoundError):
-            _backend(declared).deregister_scalable_target(
+            _backend(declaration).deregister_scalable_target(
                 *_target_of_reference(resource.physical_resource_id)
             )
 
     @staticmethod
-    def _register(declared: Declaration, tags: dict[str, str] | None) -> Resource:
-        properties, target = declared.properties, _target_of_properties(declared)
-        _backend(declared).register_scalable_target(
+    def _register(declaration: Declaration, tags: dict[str, str] | None) -> Resource:
+        properties, target = declaration.properties, _target_of_properties(declaration)
+        _backend(declaration).register_scalable_target(
             *target,
             int(properties["MinCapacity"]),
             int(properties["MaxCapacity"]),
@@ -86,7 +90,7 @@ class ScalableTarget:
             tags,
         )
         for action in properties.get("ScheduledActions", []):
-            _put(action, target, _backend(declared))
+            _put(action, target, _backend(declaration))
         identifier = f"{target.resource_id}|{target.dimension}|{target.namespace}"
         return Resource(identifier, {"Id": identifier})
 
@@ -97,68 +101,70 @@ class ScalingPolicy:
     Source: CloudFormation's schema of the type (`primaryIdentifier`), pulumi/pulumi-aws-native 1637.
     """
 
-    def create(self, declared: Declaration) -> Resource:
+    def create(self, declaration: Declaration) -> Resource:
         """Put the policy on a registered target.
 
         Raises:
             HandlerError: the target has a policy of that name.
         """
-        name = declared.properties["PolicyName"]
-        if any(policy.policy_name == name for policy in self._live(declared)):
+        name = declaration.properties["PolicyName"]
+        if any(policy.policy_name == name for policy in self._live(declaration)):
             raise HandlerError("Scaling Policy Already Exists", "AlreadyExists")
-        return self._put(declared)
+        return self._put(declaration)
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """When it has another name or another target."""
-        return not declared.changed(before).isdisjoint({*_TARGET, "PolicyName", "ScalingTargetId"})
+        return not declaration.changed_properties(before).isdisjoint(
+            {*_TARGET, "PolicyName", "ScalingTargetId"}
+        )
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the policy again.
 
         Raises:
             HandlerError: no policy has its ARN any more.
         """
-        if not self._is_live(resource, declared):
+        if not self._is_live(resource, declaration):
             raise HandlerError(f"Scaling policy {resource.physical_resource_id} not found", "NotFound")
-        return self._put(declared)
+        return self._put(declaration)
 
-    def delete(self, resource: Resource, declared: Declaration) -> None:
+    def delete(self, resource: Resource, declaration: Declaration) -> None:
         """Delete the policy with its ARN; where none has it, nothing is left to delete."""
-        if self._is_live(resource, declared):
-            _backend(declared).delete_scaling_policy(
-                declared.properties["PolicyName"], *self._target(declared)
+        if self._is_live(resource, declaration):
+            _backend(declaration).delete_scaling_policy(
+                declaration.properties["PolicyName"], *self._target(declaration)
             )
 
-    def _put(self, declared: Declaration) -> Resource:
-        policy_type = declared.properties["PolicyType"]
-        policy = _backend(declared).put_scaling_policy(
-            declared.properties["PolicyName"],
-            *self._target(declared),
-            declared.properties[_CONFIGURATIONS[policy_type]],
+    def _put(self, declaration: Declaration) -> Resource:
+        policy_type = declaration.properties["PolicyType"]
+        policy = _backend(declaration).put_scaling_policy(
+            declaration.properties["PolicyName"],
+            *self._target(declaration),
+            declaration.properties[_CONFIGURATIONS[policy_type]],
             policy_type,
         )
         return Resource(policy.policy_arn, {"Arn": policy.policy_arn})
 
-    def _is_live(self, resource: Resource, declared: Declaration) -> bool:
-        return any(policy.policy_arn == resource.physical_resource_id for policy in self._live(declared))
+    def _is_live(self, resource: Resource, declaration: Declaration) -> bool:
+        return any(policy.policy_arn == resource.physical_resource_id for policy in self._live(declaration))
 
-    def _live(self, declared: Declaration) -> list[FakeApplicationAutoscalingPolicy]:
-        target = self._target(declared)
-        _, policies = _backend(declared).describe_scaling_policies(
+    def _live(self, declaration: Declaration) -> list[FakeApplicationAutoscalingPolicy]:
+        target = self._target(declaration)
+        _, policies = _backend(declaration).describe_scaling_policies(
             target.namespace, target.resource_id, target.dimension, sys.maxsize, None
         )
         return policies
 
     @staticmethod
-    def _target(declared: Declaration) -> TargetId:
-        if "ScalingTargetId" in declared.properties:
-            return _target_of_reference(declared.properties["ScalingTargetId"])
-        return _target_of_properties(declared)
+    def _target(declaration: Declaration) -> TargetId:
+        if "ScalingTargetId" in declaration.properties:
+            return _target_of_reference(declaration.properties["ScalingTargetId"])
+        return _target_of_properties(declaration)
 
 
-def _target_of_properties(declared: Declaration) -> TargetId:
+def _target_of_properties(declaration: Declaration) -> TargetId:
     """The target that the resource's own properties name."""
-    return TargetId(*(declared.properties[key] for key in _TARGET))
+    return TargetId(*(declaration.properties[key] for key in _TARGET))
 
 
 def _target_of_reference(reference: str) -> TargetId:
@@ -167,8 +173,8 @@ def _target_of_reference(reference: str) -> TargetId:
     return TargetId(namespace, resource_id, dimension)
 
 
-def _tags(declared: Declaration) -> dict[str, str]:
-    return {tag["Key"]: tag["Value"] for tag in declared.properties.get("Tags", [])}
+def _tags(declaration: Declaration) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in declaration.properties.get("Tags", [])}
 
 
 def _put(action: dict[str, Any], target: TargetId, backend: EmbeddedAutoScaling) -> None:

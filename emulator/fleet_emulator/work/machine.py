@@ -35,7 +35,7 @@ _RELEASE = re.compile(r":(\d\d\.\d\d)-py3")
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What a build or job declares to run on: an image, and a GPU or none.
+    """The machine that a build or job declares: an image, and a GPU or none.
 
     Attributes:
         image: The container image, of which only TensorRT's version is known here.
@@ -47,7 +47,7 @@ class Machine:
     image: str
     gpu: str = ""
     compute_capability: str = ""
-    privileged: bool = False
+    is_privileged: bool = False
 
     @classmethod
     def of_instance(cls, image: str, instance_type: str) -> Machine:
@@ -60,7 +60,7 @@ class Machine:
     @classmethod
     def of_build(cls, environment: Mapping[str, Any]) -> Machine:
         """That of a build, which has no GPU here."""
-        return cls(image=environment["image"], privileged=environment.get("privilegedMode", False))
+        return cls(image=environment["image"], is_privileged=environment.get("privilegedMode", False))
 
     def variables(
         self, folder: Path, *, account: str, region: str, is_isolated: bool = False
@@ -70,25 +70,25 @@ class Machine:
         Only the search path comes from the user's own environment. An isolated process gets neither AWS's
         address nor credentials.
         """
-        stand_ins = [ENGINE_TOOLS, *([DOCKER] if self.privileged else [])]
+        stand_ins = [ENGINE_TOOLS, *([DOCKER] if self.is_privileged else [])]
         path = os.pathsep.join([*map(str, stand_ins), str(Path(sys.executable).parent), os.environ["PATH"]])
         own = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
         own[STORE] = str(folder / "images")
         if is_isolated:
             return own | self._stand_in_variables()
-        here = process_state.current()
-        keys = here.accounts.keys_of(account)
-        ours = local_variables(own, region=region, url=here.url, keys=keys)
+        state = process_state.current()
+        keys = state.accounts.keys_of(account)
+        ours = local_variables(own, region=region, url=state.url, keys=keys)
         return ours | self._stand_in_variables()
 
     def _stand_in_variables(self) -> dict[str, str]:
-        shown = {
+        gpu_variables = {
             "FLEET_STAND_IN_GPU": self.gpu,
             "FLEET_STAND_IN_COMPUTE_CAPABILITY": self.compute_capability,
         }
-        found = _RELEASE.search(self.image)
-        tensorrt = expected_tensorrt(release(found[1])) if found and found[1] in releases() else None
-        return shown | ({"TRT_VERSION": tensorrt} if tensorrt else {})
+        match = _RELEASE.search(self.image)
+        tensorrt = expected_tensorrt(release(match[1])) if match and match[1] in releases() else None
+        return gpu_variables | ({"TRT_VERSION": tensorrt} if tensorrt else {})
 
 
 class LogStream:

@@ -36,14 +36,14 @@ class WorkProcess:
         *,
         folder: Path,
         write: Callable[[str], None],
-        ended: Callable[[], None],
+        on_end: Callable[[], None],
     ) -> None:
         self.returncode = 0
         """As in a shell: 128 and the signal's number for a process that a signal ended."""
-        self._write, self._ended = write, ended
+        self._write, self._on_end = write, on_end
         self._dead = threading.Event()
         self._lock = threading.Lock()
-        self._left: list[psutil.Process] = []
+        self._descendants: list[psutil.Process] = []
         self._process, self._guard = start_guarded(
             command,
             grace=_GRACE,
@@ -67,7 +67,7 @@ class WorkProcess:
         with self._lock, suppress(ProcessLookupError, psutil.NoSuchProcess):
             if not self._dead.is_set():
                 # They may have groups of their own, and cannot be found once their parent is gone.
-                self._left += psutil.Process(self._process.pid).children(recursive=True)
+                self._descendants += psutil.Process(self._process.pid).children(recursive=True)
                 os.killpg(self._process.pid, number)
 
     def _read(self) -> None:
@@ -81,10 +81,10 @@ class WorkProcess:
         with self._lock:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            for each in self._left:
+            for process in self._descendants:
                 with suppress(psutil.NoSuchProcess):
-                    each.kill()
-            psutil.wait_procs(self._left, _SECONDS_TO_READ)
+                    process.kill()
+            psutil.wait_procs(self._descendants, _SECONDS_TO_READ)
             self._guard.kill()
             self._guard.communicate()
             code = self._process.wait()
@@ -93,7 +93,7 @@ class WorkProcess:
         if not self._reader.is_alive() and self._process.stdout is not None:
             self._process.stdout.close()
         self._dead.set()
-        self._ended()
+        self._on_end()
 
 
 SECONDS_TO_STOP = 20.0
@@ -104,22 +104,22 @@ instance is released, so a shorter wait does."""
 class ExitReason(Enum):
     """Why a command is no more."""
 
-    EXITED = auto()
-    STOPPED = auto()
-    TIMED_OUT = auto()
+    EXIT = auto()
+    STOP = auto()
+    TIME_OUT = auto()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """How a command ended; `code` is its exit code, as in a shell."""
 
-    ending: ExitReason
+    exit_reason: ExitReason
     code: int
 
     @property
-    def succeeded(self) -> bool:
+    def is_success(self) -> bool:
         """Whether it ended by itself, with 0."""
-        return self.ending is ExitReason.EXITED and self.code == 0
+        return self.exit_reason is ExitReason.EXIT and self.code == 0
 
 
 class Task:
@@ -128,12 +128,12 @@ class Task:
     def __init__(self, *, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds
         self._events: Queue[ExitReason] = Queue()
-        self._stopped = False
+        self._is_stopped = False
 
     def stop(self) -> None:
         """Have the command that runs end, and none run after it."""
-        self._stopped = True
-        self._events.put(ExitReason.STOPPED)
+        self._is_stopped = True
+        self._events.put(ExitReason.STOP)
 
     def run(
         self,
@@ -148,19 +148,19 @@ class Task:
         Raises:
             OSError: it cannot be started.
         """
-        if self._stopped:
-            return Outcome(ending=ExitReason.STOPPED, code=0)
+        if self._is_stopped:
+            return Outcome(exit_reason=ExitReason.STOP, code=0)
         process = WorkProcess(
             command,
             environment,
             folder=folder,
             write=write,
-            ended=lambda: self._events.put(ExitReason.EXITED),
+            on_end=lambda: self._events.put(ExitReason.EXIT),
         )
         try:
-            ending = self._events.get(timeout=max(0.0, self._deadline - time.monotonic()))
+            exit_reason = self._events.get(timeout=max(0.0, self._deadline - time.monotonic()))
         except Empty:
-            ending = ExitReason.TIMED_OUT
-        if ending is not ExitReason.EXITED:
+            exit_reason = ExitReason.TIME_OUT
+        if exit_reason is not ExitReason.EXIT:
             process.stop(SECONDS_TO_STOP)
-        return Outcome(ending=ending, code=process.returncode)
+        return Outcome(exit_reason=exit_reason, code=process.returncode)

@@ -120,7 +120,7 @@ def test_resources_that_moto_lacks_are_found_by_their_own_services(
 
 
 def test_what_is_not_hosted_is_listed_and_told(account: Account, first_deploy: str) -> None:
-    assert sorted(account.aws.skipped) == [
+    assert sorted(account.aws.skipped_resources) == [
         "AWS::Budgets::Budget Unknown (Base)",
         "Custom::Thing Custom (Base)",
     ]

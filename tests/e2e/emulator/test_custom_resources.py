@@ -252,7 +252,7 @@ def test_what_is_not_hosted_is_listed_and_told(
     resources = {**provider(code), "Topic": TOPIC, "Alien": custom(token=token)}
     outputs = {"Any": {"Value": {"Fn::GetAtt": ["Alien", "Any"]}}}
     assert stacks.create(name, resources, Outputs=outputs) == "CREATE_COMPLETE"
-    assert f"Custom::Thing Alien ({name})" in aws.skipped
+    assert f"Custom::Thing Alien ({name})" in aws.skipped_resources
     assert reason in told(stacks, name, "Alien", "CREATE_COMPLETE")[0]
     assert stacks.update(name, {**resources, "Alien": custom(token=token, Size=2)}) == "UPDATE_COMPLETE"
     stacks.api.delete_stack(StackName=name)
@@ -264,7 +264,7 @@ def test_a_handler_that_cannot_run_here_is_listed_and_not_run(aws: EmbeddedAws, 
     source = "def on_event(event, context): raise SystemExit"
     code = upload(aws, "alien.zip", archive({"recorder/handler.py": source}))
     assert stacks.create("alien", {**provider(code), "Alien": custom()}) == "CREATE_COMPLETE"
-    assert "Custom::Thing Alien (alien)" in aws.skipped
+    assert "Custom::Thing Alien (alien)" in aws.skipped_resources
     assert "lacks client and environ" in told(stacks, "alien", "Alien", "CREATE_COMPLETE")[0]
 
 

@@ -28,7 +28,7 @@ def test_each_start_begins_with_an_empty_account() -> None:
             s3.create_bucket(Bucket="one")
             body = '{"Resources": {"Thing": {"Type": "Custom::Thing"}}}'
             cloudformation.create_stack(StackName="one", TemplateBody=body)
-            assert aws.skipped == ("Custom::Thing Thing (one)",)
+            assert aws.skipped_resources == ("Custom::Thing Thing (one)",)
         finally:
             aws.stop()
 

@@ -26,7 +26,7 @@ def test_handlers_behind_cdk_providers_are_deployed_updated_and_destroyed(tmp_pa
         cdk = CdkCli(aws.url, tmp_path, SECONDS)
         cdk("bootstrap", "aws://123456789012/us-east-1")
         cdk("deploy", "--all")
-        assert aws.skipped == ()
+        assert aws.skipped_resources == ()
         greetings = {"plainGreeting": "hello", "waitingGreeting": "hello"}
         assert Stacks(aws).outputs("Using") == greetings
         assert len(asked(aws, "LooksWaiting")) == 2

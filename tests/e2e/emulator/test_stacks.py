@@ -225,8 +225,10 @@ def test_an_unknown_type_is_skipped_by_name_and_its_references_still_resolve(
         "Skipped by the embedded AWS, which does not host AWS::Budgets::Budget",
     )
     assert told in stacks.events("skipping")
-    assert {"AWS::Budgets::Budget Budget (skipping)", "Custom::Thing Thing (skipping)"} <= set(aws.skipped)
-    assert len(aws.skipped) == len(set(aws.skipped))
+    assert {"AWS::Budgets::Budget Budget (skipping)", "Custom::Thing Thing (skipping)"} <= set(
+        aws.skipped_resources
+    )
+    assert len(aws.skipped_resources) == len(set(aws.skipped_resources))
 
 
 def test_a_resource_whose_condition_is_false_is_not_made(stacks: Stacks) -> None:

@@ -36,7 +36,7 @@ def image_account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded
     with running_aws() as aws:
         client(aws, "s3").create_bucket(Bucket=PLACE.bucket)
         assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
-        assert aws.skipped == ()
+        assert aws.skipped_resources == ()
         yield aws
 
 

@@ -65,7 +65,7 @@ def test_a_body_is_given_back_whatever_its_size(s3: Any, size: int) -> None:
 def test_any_slice_of_joined_contents_is_the_slice_of_their_bytes() -> None:
     spool = Spool()
     bodies = [b"", LAST, FIRST, b"x", FIRST[: IN_MEMORY + 3]]
-    joined, plain = Content.joined(spool.keep(body) for body in bodies), b"".join(bodies)
+    joined, plain = Content.concatenate(spool.keep(body) for body in bodies), b"".join(bodies)
     assert len(joined) == len(plain)
     edges = [
         0,

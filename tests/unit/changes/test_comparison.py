@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet_emulator.types.catalog import create_only as in_cloudformation
+from fleet_emulator.types.catalog import create_only_properties as in_cloudformation
 from tests.support.fleet_folder import ROOT
 from triton_fleet.changes.templates import Change, Effect, compare, create_only
 

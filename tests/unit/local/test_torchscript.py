@@ -23,8 +23,8 @@ COUNT = Argument("count", "IntType", "int")
 
 def test_without_parameters_torch_is_as_the_backend_sets_it() -> None:
     settings = read_settings("net", {})
-    assert (settings.inference_mode, settings.optimized) == (True, True)
-    own = (settings.executor, settings.profiling, settings.fuser, settings.intra_op, settings.inter_op)
+    assert (settings.inference_mode, settings.is_optimized) == (True, True)
+    own = (settings.executor, settings.has_profiling, settings.fuser, settings.intra_op, settings.inter_op)
     assert own == (None,) * 5
     assert settings.without_effect == ()
 
@@ -40,8 +40,8 @@ def test_parameters_are_read_as_the_backend_reads_them() -> None:
         "INTER_OP_THREAD_COUNT": "0",
     }
     settings = read_settings("net", given)
-    assert (settings.inference_mode, settings.optimized) == (False, False)
-    assert (settings.executor, settings.profiling, settings.fuser) == (False, True, False)
+    assert (settings.inference_mode, settings.is_optimized) == (False, False)
+    assert (settings.executor, settings.has_profiling, settings.fuser) == (False, True, False)
     assert (settings.intra_op, settings.inter_op) == (2, None)
 
 

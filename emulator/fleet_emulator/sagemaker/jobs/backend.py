@@ -23,9 +23,9 @@ from moto.sagemaker.utils import arn_formatter
 from fleet_emulator import process_state
 from fleet_emulator.process_state import turn
 from fleet_emulator.sagemaker.jobs.request import (
-    COMPLETED,
-    FAILED,
-    STOPPED,
+    COMPLETED_STATUS,
+    FAILED_STATUS,
+    STOPPED_STATUS,
     Job,
     JobFiles,
     JobKind,
@@ -55,7 +55,7 @@ def run_job(job: Job, *, account: str, region: str) -> None:
     except Exception as error:
         log.exception("the job %s failed", job.request.name)
         with turn():
-            job.end(FAILED, reason=f"InternalServerError: {error}")
+            job.end(FAILED_STATUS, reason=f"InternalServerError: {error}")
 
 
 def _run(job: Job, root: Path, account: str, region: str) -> None:
@@ -63,11 +63,11 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
     (ml / "output").mkdir(parents=True)
     s3 = process_state.current().s3(account, region)
     try:
-        for each in request.inputs:
-            _copy_input(each, root, s3)
+        for part in request.inputs:
+            _copy_input(part, root, s3)
     except InputError as error:
         with turn():
-            job.end(FAILED, reason=str(error)[:_MAX_REASON])
+            job.end(FAILED_STATUS, reason=str(error)[:_MAX_REASON])
         return
     stream = f"{request.name}/algo-1-{int(time.time() * 1000)}"
     log = LogStream(account, region, group=f"/aws/sagemaker/{request.kind}Jobs", stream=stream)
@@ -79,16 +79,16 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
         **machine.variables(root, account=account, region=region, is_isolated=request.is_isolated),
         **{name: _local_path(value, root) for name, value in request.environment.items()},
     }
-    command = [_local_path(each, root) for each in request.command]
+    command = [_local_path(part, root) for part in request.command]
     with turn():
         job.start()
     try:
         outcome = job.task.run(command, variables, folder=ml, write=log.write)
     except OSError as error:
         with turn():
-            job.end(FAILED, reason=f"AlgorithmError: {error}"[:_MAX_REASON])
+            job.end(FAILED_STATUS, reason=f"AlgorithmError: {error}"[:_MAX_REASON])
         return
-    if outcome.succeeded:
+    if outcome.is_success:
         for output in request.outputs:
             _copy_output(output, root, s3)
     with turn():
@@ -97,20 +97,20 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
 
 def _end(job: Job, outcome: Outcome, output: Path) -> None:
     job.exit_message = _words(output / "message")
-    if outcome.succeeded:
-        job.end(COMPLETED)
-    elif outcome.ending is ExitReason.EXITED:
+    if outcome.is_success:
+        job.end(COMPLETED_STATUS)
+    elif outcome.exit_reason is ExitReason.EXIT:
         words = _words(output / "failure") if job.request.kind == "Training" else ""
         reason = words or "See job logs for more information"
         code = f", exit code: {outcome.code}"
-        job.end(FAILED, reason=f"AlgorithmError: {reason}"[: _MAX_REASON - len(code)] + code)
+        job.end(FAILED_STATUS, reason=f"AlgorithmError: {reason}"[: _MAX_REASON - len(code)] + code)
     else:
-        late = outcome.ending is ExitReason.TIMED_OUT
-        job.end(STOPPED, secondary="MaxRuntimeExceeded" if late else "")
+        late = outcome.exit_reason is ExitReason.TIME_OUT
+        job.end(STOPPED_STATUS, secondary="MaxRuntimeExceeded" if late else "")
 
 
 def _words(file: Path) -> str:
-    """What the container left in a file, cut to what a job's status holds."""
+    """The text of the container's file, cut to the length of a job's status."""
     return file.read_text("utf-8", "replace")[:_MAX_REASON] if file.is_file() else ""
 
 
@@ -119,28 +119,28 @@ def _local_path(path: str, root: Path) -> str:
     return f"{root}{path}" if path == "/opt/ml" or path.startswith("/opt/ml/") else path
 
 
-def _copy_input(wanted: JobFiles, root: Path, s3: S3Client) -> None:
+def _copy_input(source: JobFiles, root: Path, s3: S3Client) -> None:
     """Copy all objects below a prefix.
 
     Raises:
         InputError: there are none, or one has a key that leads out of its folder.
     """
-    bucket, prefix = bucket_and_name_from_url(wanted.uri)
-    folder = Path(_local_path(wanted.folder, root))
-    found = 0
+    bucket, prefix = bucket_and_name_from_url(source.uri)
+    folder = Path(_local_path(source.folder, root))
+    count = 0
     try:
         for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket or "", Prefix=prefix or ""):
-            for each in page.get("Contents", ()):
-                found += 1
-                file = folder / _file_name(each["Key"], prefix or "")
+            for entry in page.get("Contents", ()):
+                count += 1
+                file = folder / _file_name(entry["Key"], prefix or "")
                 if not file.resolve().is_relative_to(folder.resolve()):
-                    raise InputError(f"ClientError: {each['Key']} leads out of {wanted.folder}")
+                    raise InputError(f"ClientError: {entry['Key']} leads out of {source.folder}")
                 file.parent.mkdir(parents=True, exist_ok=True)
-                s3.download_file(bucket or "", each["Key"], str(file))
+                s3.download_file(bucket or "", entry["Key"], str(file))
     except ClientError as error:
         raise InputError(f"ClientError: Data download failed: {error}") from error
-    if not found:
-        raise InputError(f"ClientError: Data download failed: No S3 objects found under S3 URL {wanted.uri}")
+    if not count:
+        raise InputError(f"ClientError: Data download failed: No S3 objects found under S3 URL {source.uri}")
 
 
 def _copy_output(output: JobFiles, root: Path, s3: S3Client) -> None:

@@ -1,4 +1,4 @@
-"""What both kinds of jobs are asked for, read from their requests; what has no effect here is refused.
+"""The requests for both kinds of jobs; settings that have no effect here are refused.
 
 Source: SageMaker API reference, CreateProcessingJob and CreateTrainingJob.
 """
@@ -19,7 +19,7 @@ from fleet_emulator.work.task import Task
 
 JobKind = Literal["Processing", "Training"]
 
-_KNOWN = {
+_KEYS = {
     "Processing": {
         "AppSpecification",
         "NetworkConfig",
@@ -35,7 +35,7 @@ _KNOWN = {
         "ResourceConfig",
     },
 }
-_KNOWN_OF_BOTH = {"RoleArn", "StoppingCondition", "Environment", "Tags"}
+_COMMON_KEYS = {"RoleArn", "StoppingCondition", "Environment", "Tags"}
 _CHANNELS = "/opt/ml/input/data"
 
 
@@ -82,12 +82,12 @@ class JobRequest:
                 does.
         """
         require_shape(f"Create{kind}JobRequest", body, "")
-        for name in sorted(body.keys() - _KNOWN[kind] - _KNOWN_OF_BOTH - {f"{kind}JobName"}):
+        for name in sorted(body.keys() - _KEYS[kind] - _COMMON_KEYS - {f"{kind}JobName"}):
             raise ValidationError(f"The embedded AWS runs no {kind.lower()} job with {name}.")
-        processing = kind == "Processing"
-        program = body["AppSpecification" if processing else "AlgorithmSpecification"]
-        cluster = body["ProcessingResources"]["ClusterConfig"] if processing else body["ResourceConfig"]
-        network = body.get("NetworkConfig", {}) if processing else body
+        is_processing = kind == "Processing"
+        program = body["AppSpecification" if is_processing else "AlgorithmSpecification"]
+        cluster = body["ProcessingResources"]["ClusterConfig"] if is_processing else body["ResourceConfig"]
+        network = body.get("NetworkConfig", {}) if is_processing else body
         if "VpcConfig" in network:
             raise ValidationError(f"The embedded AWS runs no {kind.lower()} job with VpcConfig.")
         _require_cluster(cluster)
@@ -100,8 +100,8 @@ class JobRequest:
             image=program.get("ImageUri") or program.get("TrainingImage", ""),
             instance_type=cluster["InstanceType"],
             command=command,
-            inputs=tuple(_inputs(body.get("ProcessingInputs", ())) if processing else _channels(body)),
-            outputs=tuple(_outputs(body) if processing else _model(body)),
+            inputs=tuple(_inputs(body.get("ProcessingInputs", ())) if is_processing else _channels(body)),
+            outputs=tuple(_outputs(body) if is_processing else _model(body)),
             is_isolated=network.get("EnableNetworkIsolation", False),
             environment=body.get("Environment", {}),
             seconds=body.get("StoppingCondition", {}).get("MaxRuntimeInSeconds", 86_400),
@@ -117,21 +117,24 @@ def _require_cluster(cluster: Mapping[str, Any]) -> None:
         raise ValidationError(f"VolumeKmsKeyId cannot be specified for {name}, which has local storage.")
 
 
-def _inputs(declared: Sequence[Mapping[str, Any]]) -> list[JobFiles]:
-    return [JobFiles(uri=each["S3Input"]["S3Uri"], folder=each["S3Input"]["LocalPath"]) for each in declared]
+def _inputs(inputs: Sequence[Mapping[str, Any]]) -> list[JobFiles]:
+    return [JobFiles(uri=item["S3Input"]["S3Uri"], folder=item["S3Input"]["LocalPath"]) for item in inputs]
 
 
 def _channels(body: Mapping[str, Any]) -> list[JobFiles]:
     return [
-        JobFiles(uri=each["DataSource"]["S3DataSource"]["S3Uri"], folder=f"{_CHANNELS}/{each['ChannelName']}")
-        for each in body.get("InputDataConfig", ())
+        JobFiles(
+            uri=channel["DataSource"]["S3DataSource"]["S3Uri"], folder=f"{_CHANNELS}/{channel['ChannelName']}"
+        )
+        for channel in body.get("InputDataConfig", ())
     ]
 
 
 def _outputs(body: Mapping[str, Any]) -> list[JobFiles]:
-    declared = body.get("ProcessingOutputConfig", {}).get("Outputs", ())
+    outputs = body.get("ProcessingOutputConfig", {}).get("Outputs", ())
     return [
-        JobFiles(uri=each["S3Output"]["S3Uri"], folder=each["S3Output"]["LocalPath"]) for each in declared
+        JobFiles(uri=output["S3Output"]["S3Uri"], folder=output["S3Output"]["LocalPath"])
+        for output in outputs
     ]
 
 
@@ -144,7 +147,7 @@ def _model(body: Mapping[str, Any]) -> list[JobFiles]:
     return [JobFiles(uri=uri, folder=_MODEL)]
 
 
-COMPLETED, FAILED, STOPPED = "Completed", "Failed", "Stopped"
+COMPLETED_STATUS, FAILED_STATUS, STOPPED_STATUS = "Completed", "Failed", "Stopped"
 
 
 @dataclass(kw_only=True)
@@ -164,39 +167,39 @@ class Job:
     secondary: str = "Starting"
     failure_reason: str = ""
     exit_message: str = ""
-    created: datetime = field(default_factory=utcnow)
-    started: datetime | None = None
-    ended: datetime | None = None
+    creation_time: datetime = field(default_factory=utcnow)
+    start_time: datetime | None = None
+    end_time: datetime | None = None
 
     def start(self) -> None:
         """The container runs from now on."""
-        self.started, self.secondary = utcnow(), "Training"
+        self.start_time, self.secondary = utcnow(), "Training"
 
     def end(self, status: str, *, secondary: str = "", reason: str = "") -> None:
         """It is over."""
         self.status, self.secondary, self.failure_reason = status, secondary or status, reason
-        self.ended = utcnow()
+        self.end_time = utcnow()
 
     @property
     def description(self) -> dict[str, Any]:
         """As the API shows it."""
         kind, request = self.request.kind, self.request
-        shown = {
+        answer = {
             **{key: value for key, value in request.body.items() if key != "Tags"},
             f"{kind}JobArn": self.arn,
             f"{kind}JobStatus": self.status,
-            "CreationTime": self.created,
-            "LastModifiedTime": self.ended or self.started or self.created,
-            f"{kind}StartTime": self.started,
-            f"{kind}EndTime": self.ended,
+            "CreationTime": self.creation_time,
+            "LastModifiedTime": self.end_time or self.start_time or self.creation_time,
+            f"{kind}StartTime": self.start_time,
+            f"{kind}EndTime": self.end_time,
             "FailureReason": self.failure_reason,
         }
         if kind == "Processing":
-            shown["ExitMessage"] = self.exit_message
+            answer["ExitMessage"] = self.exit_message
         else:
-            shown["SecondaryStatus"] = self.secondary
-            declared = request.body["OutputDataConfig"]
-            name = "model/" if declared.get("CompressionType") == "NONE" else "model.tar.gz"
-            output = f"{declared['S3OutputPath']}/{request.name}/output/{name}"
-            shown["ModelArtifacts"] = {"S3ModelArtifacts": output}
-        return {key: value for key, value in shown.items() if value not in (None, "")}
+            answer["SecondaryStatus"] = self.secondary
+            output_config = request.body["OutputDataConfig"]
+            name = "model/" if output_config.get("CompressionType") == "NONE" else "model.tar.gz"
+            output = f"{output_config['S3OutputPath']}/{request.name}/output/{name}"
+            answer["ModelArtifacts"] = {"S3ModelArtifacts": output}
+        return {key: value for key, value in answer.items() if value not in (None, "")}

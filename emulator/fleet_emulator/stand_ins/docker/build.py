@@ -48,9 +48,9 @@ class _Stage:
         self._scope = StageScope(dockerfile)
 
     def assemble(self) -> tuple[dict[str, Any], ImageFiles]:
-        stage, *others = self._dockerfile.stages
-        if others:
-            raise self._error(others[0].start, DockerError("the stand-in has one stage"))
+        stage, *further_stages = self._dockerfile.stages
+        if further_stages:
+            raise self._error(further_stages[0].start, DockerError("the stand-in has one stage"))
         instructions = (stage.start, *stage.instructions)
         for number, instruction in enumerate(instructions, 1):
             report(f"[{number}/{len(instructions)}] {instruction.keyword} {instruction.raw}")
@@ -102,15 +102,17 @@ class _Stage:
         return {self._value(name): self._value(value or "") for name, value in assignments(instruction)}
 
     def _declare(self, instruction: Instruction) -> None:
-        known = {each.partition("=")[0] for each in self._settings["Env"]}
-        if hidden := known & {name for name, _ in assignments(instruction)}:
-            raise DockerError(f"the stand-in does not have an ARG of a variable of the image: {min(hidden)}")
+        variables = {variable.partition("=")[0] for variable in self._settings["Env"]}
+        if hidden_names := variables & {name for name, _ in assignments(instruction)}:
+            raise DockerError(
+                f"the stand-in does not have an ARG of a variable of the image: {min(hidden_names)}"
+            )
         self._scope.pass_by(instruction)
 
     def _set_variables(self, instruction: Instruction) -> None:
         values = self._values(instruction)
-        known = dict(each.split("=", 1) for each in self._settings["Env"])
-        self._settings["Env"] = [f"{name}={value}" for name, value in {**known, **values}.items()]
+        variables = dict(variable.split("=", 1) for variable in self._settings["Env"])
+        self._settings["Env"] = [f"{name}={value}" for name, value in {**variables, **values}.items()]
         self._scope.pass_by(instruction)
 
     def _absolute(self, path: str) -> str:
@@ -137,9 +139,9 @@ class _Stage:
             elif not name or name in self._context.folders:
                 if path:
                     self._files.put(path, None)
-                for each in self._context.copyable:
-                    if not name or each.startswith(f"{name}/"):
-                        self._put(each, f"{path}/{each[len(name) :].lstrip('/')}".lstrip("/"))
+                for file in self._context.copyable:
+                    if not name or file.startswith(f"{name}/"):
+                        self._put(file, f"{path}/{file[len(name) :].lstrip('/')}".lstrip("/"))
             else:
                 raise DockerError(f'"/{name}": not found')
 
@@ -187,8 +189,8 @@ def pinned_packages(command: str) -> dict[str, str]:
         for word in lexer:
             if word in _ENDS:
                 installs = False
-            elif installs and (pinned := pinned_version(word)):
-                versions[pinned[0]] = pinned[1]
+            elif installs and (package := pinned_version(word)):
+                versions[package[0]] = package[1]
             elif word == "install" and _PIP.fullmatch(before):
                 installs = True
             before = word

@@ -16,7 +16,7 @@ from typing import IO, NoReturn
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet_emulator.stand_ins.docker.build import build_image
-from fleet_emulator.stand_ins.docker.files import FAILED, REFUSED, DockerError, data, report
+from fleet_emulator.stand_ins.docker.files import EXIT_FAILURE, EXIT_REFUSAL, DockerError, data, report
 from fleet_emulator.stand_ins.docker.image import Image, digest_of, encode
 from fleet_emulator.stand_ins.docker.store import STORE, ImageStore
 from triton_fleet.spec.image import PLATFORM
@@ -25,7 +25,7 @@ from triton_fleet.spec.image_name import ImageName, image_name
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise DockerError(f"{self.prog}: the stand-in does not take this call: {message}", code=REFUSED)
+        raise DockerError(f"{self.prog}: the stand-in does not take this call: {message}", code=EXIT_REFUSAL)
 
 
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -38,10 +38,10 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(name: str, *operands: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, add_help=False, allow_abbrev=False)
+        subparser = commands.add_parser(name, add_help=False, allow_abbrev=False)
         for operand in operands:
-            added.add_argument(operand)
-        return added
+            subparser.add_argument(operand)
+        return subparser
 
     login = command("login", "registry")
     login.add_argument("--username", required=True)
@@ -93,7 +93,7 @@ class Docker:
             return error.code
         except OSError as error:
             report(f"ERROR: {error}")
-            return FAILED
+            return EXIT_FAILURE
         return 0
 
     def _login(self, call: argparse.Namespace) -> None:
@@ -167,7 +167,7 @@ class _Repository:
         self._name, self._place = name, {"registryId": account, "repositoryName": name.repository}
 
     def push(self, image: Image) -> str:
-        with image.packed.open("rb") as layer:
+        with image.archive.open("rb") as layer:
             self._push_blob(image.layer, layer)
         self._push_blob(image.id, BytesIO(image.config))
         put = self._ecr.put_image(
@@ -179,13 +179,13 @@ class _Repository:
         return str(put["image"]["imageId"]["imageDigest"])
 
     def _push_blob(self, digest: str, blob: IO[bytes]) -> None:
-        asked = self._ecr.batch_check_layer_availability(**self._place, layerDigests=[digest])
-        if any(each["layerAvailability"] == "AVAILABLE" for each in asked["layers"]):
+        answer = self._ecr.batch_check_layer_availability(**self._place, layerDigests=[digest])
+        if any(layer["layerAvailability"] == "AVAILABLE" for layer in answer["layers"]):
             report(f"{digest[7:19]}: Layer already exists")
             return
-        started = self._ecr.initiate_layer_upload(**self._place)
-        upload, first = started["uploadId"], 0
-        for part in iter(partial(blob.read, started["partSize"]), b""):
+        upload_start = self._ecr.initiate_layer_upload(**self._place)
+        upload, first = upload_start["uploadId"], 0
+        for part in iter(partial(blob.read, upload_start["partSize"]), b""):
             self._ecr.upload_layer_part(
                 **self._place,
                 uploadId=upload,

@@ -31,8 +31,8 @@ class ImageFile:
     def chunks(self) -> Iterator[bytes]:
         """The bytes."""
         if self.source:
-            with self.source.open("rb") as opened:
-                while chunk := opened.read(_CHUNK):
+            with self.source.open("rb") as stream:
+                while chunk := stream.read(_CHUNK):
                     yield chunk
 
 
@@ -83,14 +83,14 @@ def _folders(path: str) -> Iterable[str]:
 
 
 NAME = "docker (stand-in)"
-FAILED, REFUSED = 1, 125
+EXIT_FAILURE, EXIT_REFUSAL = 1, 125
 """Exit codes of docker: a command failed; docker itself refuses the call, before anything runs."""
 
 
 class DockerError(Exception):
     """A failure of the stand-in, each argument a line; `code` is the exit code of docker for it."""
 
-    def __init__(self, *lines: str, code: int = FAILED) -> None:
+    def __init__(self, *lines: str, code: int = EXIT_FAILURE) -> None:
         super().__init__(*lines)
         self.code = code
 

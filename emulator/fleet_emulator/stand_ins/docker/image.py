@@ -27,7 +27,7 @@ from triton_fleet.spec.image_name import image_name
 
 _CONFIG = "application/vnd.docker.container.image.v1+json"
 _LAYER = "application/vnd.docker.image.rootfs.diff.tar.gzip"
-_CREATED = "1970-01-01T00:00:00Z"
+_CREATION_TIME = "1970-01-01T00:00:00Z"
 """The time of every image: the same input is the same image."""
 
 
@@ -43,7 +43,7 @@ class Image:
 
     config: bytes
     tar: Path
-    packed: Path
+    archive: Path
 
     @property
     def id(self) -> str:
@@ -53,12 +53,12 @@ class Image:
     @cached_property
     def layer(self) -> str:
         """The digest of the layer as registries know it."""
-        return file_digest(self.packed)
+        return file_digest(self.archive)
 
     @cached_property
     def manifest(self) -> bytes:
         """Image Manifest Version 2, Schema 2."""
-        size = self.packed.stat().st_size
+        size = self.archive.stat().st_size
         return encode(
             {
                 "schemaVersion": 2,
@@ -70,13 +70,13 @@ class Image:
 
     def inspection(self) -> dict[str, Any]:
         """The document of `docker image inspect`."""
-        shown = json.loads(self.config)
+        configuration = json.loads(self.config)
         return {
             "Id": self.id,
-            "Author": shown["author"],
-            "Config": shown["config"],
-            "Architecture": shown["architecture"],
-            "Os": shown["os"],
+            "Author": configuration["author"],
+            "Config": configuration["config"],
+            "Architecture": configuration["architecture"],
+            "Os": configuration["os"],
             "Size": self.tar.stat().st_size,
         }
 
@@ -88,11 +88,11 @@ def configuration(settings: Mapping[str, Any], tar: Path) -> bytes:
         {
             "architecture": architecture,
             "os": system,
-            "created": _CREATED,
+            "created": _CREATION_TIME,
             "author": NAME,
             "config": dict(settings),
             "rootfs": {"type": "layers", "diff_ids": [file_digest(tar)]},
-            "history": [{"created": _CREATED, "created_by": f"{NAME}: {NOTE}"}],
+            "history": [{"created": _CREATION_TIME, "created_by": f"{NAME}: {NOTE}"}],
         }
     )
 
@@ -110,8 +110,8 @@ def digest_of(content: bytes) -> str:
 
 def file_digest(file: Path) -> str:
     """`sha256:...` of a file."""
-    with file.open("rb") as opened:
-        return f"sha256:{hashlib.file_digest(opened, 'sha256').hexdigest()}"
+    with file.open("rb") as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
 
 NOTE = "a stand-in of the release's image: the catalog's facts of it, and empty files"

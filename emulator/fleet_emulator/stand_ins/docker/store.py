@@ -37,9 +37,9 @@ class ImageStore:
         with (
             (folder / "layer.tar").open("rb") as tar,
             (folder / "layer.tar.gz").open("wb") as target,
-            gzip.GzipFile("", "wb", 6, fileobj=target, mtime=0) as packed,
+            gzip.GzipFile("", "wb", 6, fileobj=target, mtime=0) as archive,
         ):
-            shutil.copyfileobj(tar, packed)
+            shutil.copyfileobj(tar, archive)
         (folder / "config.json").write_bytes(configuration(settings, folder / "layer.tar"))
         self._keep("images", name, folder.name)
         return self.image(name)
@@ -84,13 +84,13 @@ class ImageStore:
     def _image(self, name: str) -> Image:
         folder = self._folder / name
         config = (folder / "config.json").read_bytes()
-        return Image(config=config, tar=folder / "layer.tar", packed=folder / "layer.tar.gz")
+        return Image(config=config, tar=folder / "layer.tar", archive=folder / "layer.tar.gz")
 
     def _find(self, table: str, key: str) -> str:
-        found = self._read()[table].get(key)
-        if found is None:
+        value = self._read()[table].get(key)
+        if value is None:
             raise DockerError(f"No such {table.removesuffix('s')}: {key}")
-        return found
+        return value
 
     def _keep(self, table: str, key: str, value: str) -> None:
         state = self._read()

@@ -13,8 +13,8 @@ GPU, CAPABILITY, DRIVER = (
     "FLEET_STAND_IN_COMPUTE_CAPABILITY",
     "FLEET_STAND_IN_DRIVER",
 )
-"""What it shows: a GPU as the catalog names it, empty for none; without a driver, one that is new enough."""
-NO_DEVICE, NOT_UNDERSTOOD = 6, 2
+"""Its variables: a GPU as the catalog names it, empty for none; without a driver, one that is new enough."""
+NO_DEVICE, INVALID_ARGUMENTS = 6, 2
 """Exit codes of nvidia-smi, as its manual has them."""
 
 
@@ -36,14 +36,14 @@ def answer(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         "driver_version": environ.get(DRIVER, "999.0"),
         "memory.total": "[N/A]",
     }
-    asked = [argument for argument in arguments if argument.startswith("--query-gpu=")]
-    if len(asked) != 1 or "--format=csv,noheader" not in arguments:
+    queries = [argument for argument in arguments if argument.startswith("--query-gpu=")]
+    if len(queries) != 1 or "--format=csv,noheader" not in arguments:
         print("Invalid combination of input arguments (stand-in of nvidia-smi)")
-        return NOT_UNDERSTOOD
-    names = asked[0].partition("=")[2].split(",")
+        return INVALID_ARGUMENTS
+    names = queries[0].partition("=")[2].split(",")
     for name in names:
         if name not in fields:
             print(f'Field "{name}" is not a valid field to query (stand-in of nvidia-smi)')
-            return NOT_UNDERSTOOD
+            return INVALID_ARGUMENTS
     print(", ".join(fields[name] for name in names))
     return 0

@@ -31,7 +31,7 @@ OUTPUT, OPERATOR, DOMAIN = 2, 4, 7
 
 
 class OnnxError(Exception):
-    """What trtexec writes about the model, each argument a line."""
+    """The message of trtexec about the model, each argument a line."""
 
 
 class _Node(NamedTuple):
@@ -65,7 +65,7 @@ def require_inputs(model: bytes, shapes: str) -> None:
     Raises:
         OnnxError: one is not.
     """
-    inputs = {each.name for each in read_header(Stream(model), len(model)).inputs}
+    inputs = {tensor.name for tensor in read_header(Stream(model), len(model)).inputs}
     for shape in shapes.split(",") if shapes else ():
         name = shape.rpartition(":")[0]
         if name not in inputs:
@@ -85,11 +85,11 @@ def _nodes(model: bytes) -> Iterator[_Node]:
 
 
 def _node(wire: Wire, message: Field) -> _Node:
-    found = {OUTPUT: "", OPERATOR: "", DOMAIN: ""}
+    texts = {OUTPUT: "", OPERATOR: "", DOMAIN: ""}
     for field in wire.fields(message.value):
-        if field.number in found and field.kind == BYTES:
-            found[field.number] = found[field.number] or text(wire.take(field))
-    return _Node(found[OPERATOR], found[DOMAIN], found[OUTPUT])
+        if field.number in texts and field.kind == BYTES:
+            texts[field.number] = texts[field.number] or text(wire.take(field))
+    return _Node(texts[OPERATOR], texts[DOMAIN], texts[OUTPUT])
 
 
 NAME = "trtexec (stand-in)"
@@ -98,7 +98,7 @@ REASONS = source_path("engine_build") / "compile_engine" / "reasons.json"
 
 
 class RefusedError(Exception):
-    """What trtexec would fail with, each argument a line."""
+    """The failure of trtexec, each argument a line."""
 
 
 def run() -> None:
@@ -122,9 +122,9 @@ class Trtexec:
             return 1
         banner = f"TensorRT.{NAME} {self._stamp()} # trtexec {' '.join(arguments)}"
         print(f"&&&& RUNNING {banner}")
-        given = {name: value for name, _, value in (argument.partition("=") for argument in arguments)}
+        flags = {name: value for name, _, value in (argument.partition("=") for argument in arguments)}
         try:
-            self._do(given)
+            self._do(flags)
         except (RefusedError, OSError) as error:
             for line in error.args if isinstance(error, RefusedError) else (str(error),):
                 _say("E", line)
@@ -140,52 +140,52 @@ class Trtexec:
             return f"[TensorRT v{major * 1000 + minor * 100 + patch}]"
         return f"[TensorRT v{major * 10_000 + minor * 100 + patch}] [b{build}]"
 
-    def _do(self, given: Mapping[str, str]) -> None:
-        known = options(self._version)
-        if not given or "--help" in given:
-            _say("I", f"the options are {' '.join(sorted(known))}")
+    def _do(self, flags: Mapping[str, str]) -> None:
+        option_names = options(self._version)
+        if not flags or "--help" in flags:
+            _say("I", f"the options are {' '.join(sorted(option_names))}")
             return
-        if unknown := sorted(given.keys() - known):
-            raise RefusedError(*(f"Unknown option: {name} {given[name]}" for name in unknown))
-        if "--loadEngine" in given:
-            self._load(given)
-        elif "--onnx" in given and "--saveEngine" in given:
-            self._build(given)
+        if unknown := sorted(flags.keys() - option_names):
+            raise RefusedError(*(f"Unknown option: {name} {flags[name]}" for name in unknown))
+        if "--loadEngine" in flags:
+            self._load(flags)
+        elif "--onnx" in flags and "--saveEngine" in flags:
+            self._build(flags)
         else:
             raise RefusedError("it takes --onnx with --saveEngine, or --loadEngine")
 
-    def _build(self, given: Mapping[str, str]) -> None:
-        onnx, plan = Path(given["--onnx"]), Path(given["--saveEngine"])
+    def _build(self, flags: Mapping[str, str]) -> None:
+        onnx, plan = Path(flags["--onnx"]), Path(flags["--saveEngine"])
         model = onnx.read_bytes()
         try:
             require_importable(model)
             for flag in ("--minShapes", "--optShapes", "--maxShapes"):
-                require_inputs(model, given.get(flag, ""))
+                require_inputs(model, flags.get(flag, ""))
         except OnnxError as error:
             raise RefusedError(*error.args, "Engine set up failed") from error
         plan.write_bytes(self._header() + model[: len(model) // 2])
-        self._fail_on_request(building=True)
+        self._fail_on_request(is_build=True)
         plan.write_bytes(self._header() + model)
         _say("I", f"wrote a plan of {plan.stat().st_size} bytes that no GPU can run")
-        if cache := given.get("--timingCacheFile"):
+        if cache := flags.get("--timingCacheFile"):
             with Path(cache).open("a", encoding="utf-8") as file:
                 file.write(f"{NAME}, no timings: {onnx.name}\n")
 
-    def _load(self, given: Mapping[str, str]) -> None:
-        plan = Path(given["--loadEngine"]).read_bytes()
-        there = plan_version(plan)
-        if "--getPlanVersionOnly" in given:
-            _say("I", f"Plan was created with TensorRT version {there}")
+    def _load(self, flags: Mapping[str, str]) -> None:
+        plan = Path(flags["--loadEngine"]).read_bytes()
+        plan_tensorrt = plan_version(plan)
+        if "--getPlanVersionOnly" in flags:
+            _say("I", f"Plan was created with TensorRT version {plan_tensorrt}")
             return
-        if numbers(there) != numbers(self._version):
+        if numbers(plan_tensorrt) != numbers(self._version):
             raise RefusedError(
                 "Error[6]: The engine plan file is not compatible with this version of TensorRT, expecting "
-                f"library version {self._version} got {there}, please rebuild.",
+                f"library version {self._version} got {plan_tensorrt}, please rebuild.",
                 "Engine set up failed",
             )
-        self._fail_on_request(building=False)
+        self._fail_on_request(is_build=False)
         try:
-            require_inputs(plan[HEADER:], given.get("--shapes", ""))
+            require_inputs(plan[HEADER:], flags.get("--shapes", ""))
         except OnnxError as error:
             raise RefusedError(*error.args) from error
         _say("I", "looked at the plan; nothing was run, so nothing is measured")
@@ -195,8 +195,8 @@ class Trtexec:
         header[VERSION] = bytes((*numbers(self._version), 0)[:4])
         return bytes(header)
 
-    def _fail_on_request(self, *, building: bool) -> None:
-        if not self._fault or (self._fault == NOT_LOADABLE) == building:
+    def _fail_on_request(self, *, is_build: bool) -> None:
+        if not self._fault or (self._fault == NOT_LOADABLE) == is_build:
             return
         if self._fault == "hang":
             _say("I", "hangs on request")
@@ -226,12 +226,12 @@ def real_lines(problem: str) -> tuple[str, ...]:
 
 def options(version: str) -> frozenset[str]:
     """Those of the trtexec of a TensorRT, `10.9.0.34`."""
-    known: set[str] = set()
+    names: set[str] = set()
     for since, change in _versions().items():
         if numbers(since) <= numbers(version):
-            known |= set(change.get("new", "").split())
-            known -= set(change.get("gone", "").split())
-    return frozenset(known)
+            names |= set(change.get("new", "").split())
+            names -= set(change.get("gone", "").split())
+    return frozenset(names)
 
 
 @cache

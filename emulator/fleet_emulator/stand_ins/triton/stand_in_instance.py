@@ -22,9 +22,9 @@ Result = Arrays | Exception
 
 
 class StandInInstance(ABC):
-    """What Triton asks of a Python model, but `initialize`, which is to call `take`."""
+    """The interface of a Python model of Triton except `initialize`, which is to call `take`."""
 
-    FAILED: str
+    ERROR_PREFIX: str
     """How the error of a request begins."""
 
     def take(self, config: dict[str, Any]) -> None:
@@ -51,9 +51,9 @@ class StandInInstance(ABC):
         for _, indexes in groupby(
             range(len(requests)), key=lambda index: self._batch_key(feeds[index], index)
         ):
-            together = list(indexes)
-            results = self._run([feeds[index] for index in together])
-            for index, result in zip(together, results, strict=True):
+            batch = list(indexes)
+            results = self._run([feeds[index] for index in batch])
+            for index, result in zip(batch, results, strict=True):
                 responses.append(self._response(requests[index], result))
         return responses
 
@@ -81,26 +81,26 @@ class StandInInstance(ABC):
     def _compute(self, feeds: list[Arrays]) -> list[Arrays]:
         if not self.batching:
             return [self.compute(feed) for feed in feeds]
-        joined = feeds[0]
+        batch = feeds[0]
         if len(feeds) > 1:
-            joined = {name: np.concatenate([feed[name] for feed in feeds]) for name in joined}
+            batch = {name: np.concatenate([feed[name] for feed in feeds]) for name in batch}
         ends = np.cumsum([len(next(iter(feed.values()))) for feed in feeds])
-        computed = self.compute(joined)
-        for name, array in computed.items():
+        outputs = self.compute(batch)
+        for name, array in outputs.items():
             if array.shape[:1] != (ends[-1],):
                 message = f"output '{name}' has the shape {array.shape} for a batch of {ends[-1]}"
                 raise ValueError(message)
-        parts = zip(*(np.split(array, ends[:-1]) for array in computed.values()), strict=True)
-        return [dict(zip(computed, part, strict=True)) for part in parts]
+        parts = zip(*(np.split(array, ends[:-1]) for array in outputs.values()), strict=True)
+        return [dict(zip(outputs, part, strict=True)) for part in parts]
 
     def _response(self, request: Any, result: Result) -> Any:
         try:
             if isinstance(result, Exception):
                 raise result
-            wanted = request.requested_output_names()
-            tensors = [pb_utils.Tensor(name, self.shaped(name, result[name])) for name in wanted]
+            names = request.requested_output_names()
+            tensors = [pb_utils.Tensor(name, self.as_shape(name, result[name])) for name in names]
         except Exception as error:
-            return pb_utils.InferenceResponse(error=pb_utils.TritonError(f"{self.FAILED}: {error}"))
+            return pb_utils.InferenceResponse(error=pb_utils.TritonError(f"{self.ERROR_PREFIX}: {error}"))
         return pb_utils.InferenceResponse(tensors)
 
     def feed(self, request: Any) -> Arrays:
@@ -115,7 +115,7 @@ class StandInInstance(ABC):
             for name, array in arrays.items()
         }
 
-    def shaped(self, name: str, array: Array) -> Array:
+    def as_shape(self, name: str, array: Array) -> Array:
         """The array in the shape that the configuration promises; its `reshape` names the model's own."""
         output = self.outputs[name]
         dims = [int(dim) for dim in output["dims"]]
@@ -138,14 +138,14 @@ ort: Any = onnxruntime  # a C extension: its names are not in its types
 class OnnxInstance(StandInInstance):
     """An instance whose `initialize` is to call `open`."""
 
-    FAILED = "onnx runtime error"
+    ERROR_PREFIX = "onnx runtime error"
 
     def open(self, config: dict[str, Any], model: str | bytes) -> None:
         """Take a model, or the path of its file; a name that it does not have fails the load, as in C++."""
         self.take(config)
         self.session = ort.InferenceSession(model, self._options(), providers=["CPUExecutionProvider"])
-        wanted = [tensor["name"] for tensor in self.config["input"]]
-        self._check("input", wanted, [value.name for value in self.session.get_inputs()])
+        inputs = [tensor["name"] for tensor in self.config["input"]]
+        self._check("input", inputs, [value.name for value in self.session.get_inputs()])
         self._check("output", list(self.outputs), [value.name for value in self.session.get_outputs()])
 
     def _options(self) -> Any:
@@ -157,14 +157,16 @@ class OnnxInstance(StandInInstance):
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         return options
 
-    def _check(self, kind: str, wanted: list[str], known: list[str]) -> None:
-        for name in wanted:
-            if name not in known:
-                problem = f"unexpected inference {kind} '{name}', allowed {kind}s are: {', '.join(known)}"
+    def _check(self, kind: str, names: list[str], model_names: list[str]) -> None:
+        for name in names:
+            if name not in model_names:
+                problem = (
+                    f"unexpected inference {kind} '{name}', allowed {kind}s are: {', '.join(model_names)}"
+                )
                 raise pb_utils.TritonModelException(f"model '{self.config['name']}', {problem}")
 
     def compute(self, feed: Arrays) -> Arrays:
-        """What ONNX Runtime computes."""
+        """Compute with ONNX Runtime."""
         names = list(self.outputs)
         return dict(zip(names, self.session.run(names, feed), strict=True))
 
@@ -179,10 +181,10 @@ def with_tensors(config: Any, left_to: str) -> Any:
     Raises:
         TritonModelException: inputs or outputs are left out.
     """
-    given = config.as_dict()
-    if given["input"] and given["output"]:
+    values = config.as_dict()
+    if values["input"] and values["output"]:
         return config
     raise pb_utils.TritonModelException(
-        f"model '{given['name']}' leaves inputs or outputs to {left_to}: write `input`, `output` and"
+        f"model '{values['name']}' leaves inputs or outputs to {left_to}: write `input`, `output` and"
         " `max_batch_size` into config.pbtxt"
     )

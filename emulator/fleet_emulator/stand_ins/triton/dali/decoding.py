@@ -23,7 +23,7 @@ class ImageError(Exception):
     """A sample that an operator refuses; in DALI's words where DALI does, too."""
 
 
-def resized(image: Array, height: int, width: int) -> Array:
+def resize(image: Array, height: int, width: int) -> Array:
     """Linear interpolation, over all pixels that fall into a new one where it becomes smaller; UINT8.
 
     Beyond its edges an image repeats them.
@@ -34,9 +34,9 @@ def resized(image: Array, height: int, width: int) -> Array:
     for channel in np.moveaxis(image, -1, 0):
         # In float: Pillow would round 8 bits between the two directions, which DALI does not. And within a
         # larger image: its filter would end at the edges.
-        padded = np.pad(channel.astype(np.float32), ((rows, rows), (columns, columns)), mode="edge")
-        scaled = Image.fromarray(padded).resize((width, height), Image.Resampling.BILINEAR, box)
-        channels.append(np.asarray(scaled))
+        larger_image = np.pad(channel.astype(np.float32), ((rows, rows), (columns, columns)), mode="edge")
+        smaller_image = Image.fromarray(larger_image).resize((width, height), Image.Resampling.BILINEAR, box)
+        channels.append(np.asarray(smaller_image))
     pixels: Array = np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
     return pixels
 
@@ -53,8 +53,8 @@ def crop(image: Array, height: int, width: int) -> Array:
             "Slice can't be placed out of bounds with current policy. Got: input_shape="
             f"{{{' x '.join(map(str, image.shape))}}}, slice_shape={{{height} x {width} x {image.shape[2]}}}"
         )
-    top, left = (rows + 1) // 2, (columns + 1) // 2
-    return image[top : top + height, left : left + width]
+    first_row, first_column = (rows + 1) // 2, (columns + 1) // 2
+    return image[first_row : first_row + height, first_column : first_column + width]
 
 
 def normalise(image: Array, mean: Array, deviation: Array, scale: float, shift: float) -> Array:
@@ -75,7 +75,7 @@ COMPONENTS = 40
 """Bytes from there to their number, of two bytes; of each, three bytes follow, the first its depth less 1."""
 
 
-def decode_image(encoded: Array) -> Array:
+def decode_image(data: Array) -> Array:
     """An encoded image, UINT8 [bytes] with any bytes after it, as RGB UINT8 [height, width, 3].
 
     Transparency is dropped. A photograph is not turned by its EXIF: DALI 1, which Triton has until 25.12,
@@ -85,11 +85,11 @@ def decode_image(encoded: Array) -> Array:
         ImageError: it is none, damaged, of more than eight bits a channel, of more than MAX_PIXELS, or of a
             side above MAX_SIDE.
     """
-    if encoded.ndim != 1:
+    if data.ndim != 1:
         raise ImageError("Input must be 1D encoded jpeg string.")
-    if encoded.dtype != np.uint8:
+    if data.dtype != np.uint8:
         raise ImageError("Input must be stored as uint8 data.")
-    content = encoded.tobytes()
+    content = data.tobytes()
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as image:
             _check(image, content)
@@ -115,16 +115,18 @@ def _check(image: Image.Image, content: bytes) -> None:
 
 def _bits(image: Any, content: bytes) -> int:
     """Bits of the deepest channel, by the file: Pillow's mode is RGB for one of 16 bits as well."""
-    stored = image.tile[0].args if image.tile else ""
+    layout = image.tile[0].args if image.tile else ""
     match image.format:
-        case "PNG" if str(stored).endswith(";16B"):
+        case "PNG" if str(layout).endswith(";16B"):
             return 16
         case "TIFF":
             return int(max(image.tag_v2.get(BITS_PER_SAMPLE, (1,))))
-        case "PPM" if isinstance(stored, tuple):
-            return int(stored[1]).bit_length()
+        case "PPM" if isinstance(layout, tuple):
+            return int(layout[1]).bit_length()
         case "JPEG2000":
             at = content.index(SIZE) + COMPONENTS
             end = at + 2 + 3 * int.from_bytes(content[at : at + 2], "big")
-            return max((each & 0x7F) + 1 for each in content[at + 2 : end : 3])  # bit 7: it is signed
+            return max(
+                (component & 0x7F) + 1 for component in content[at + 2 : end : 3]
+            )  # bit 7: it is signed
     return 8

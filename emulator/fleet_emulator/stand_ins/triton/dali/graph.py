@@ -9,8 +9,8 @@ import numpy as np
 
 from fleet_emulator.stand_ins.triton.dali.decoding import Array, ImageError
 from fleet_emulator.stand_ins.triton.dali.operators import (
+    INPUT_VALUE,
     OPERATIONS,
-    SENT,
     SOURCE,
     Arguments,
     Step,
@@ -40,13 +40,13 @@ class Graph:
         self.outputs = pipeline.outputs
         """The names of the values that it returns, in their order."""
         self.inputs: dict[str, DeclaredInput] = {}
-        """What a call has to give, by name."""
+        """The inputs of a call, by name."""
         self._kinds: dict[str, ValueType] = {}
         self._steps: list[tuple[str, Step, str]] = []
         for operator in pipeline.operators:
             self._take(operator)
-        self.made = [self._kind(name) for name in self.outputs]
-        """What the outputs are."""
+        self.output_types = [self._kind(name) for name in self.outputs]
+        """The types of the outputs."""
 
     def _take(self, operator: Operator) -> None:
         arguments = Arguments(operator)
@@ -56,13 +56,13 @@ class Graph:
                 (data_type,), (dimensions,) = (
                     arguments.numbers(name, (-1,), 1) for name in ("dtype", "ndim")
                 )
-                self.inputs[into], kind = DeclaredInput(int(data_type), int(dimensions)), SENT
-            case (taken,), (into,) if operator.name in OPERATIONS:
+                self.inputs[into], kind = DeclaredInput(int(data_type), int(dimensions)), INPUT_VALUE
+            case (source,), (into,) if operator.name in OPERATIONS:
                 operation = OPERATIONS[operator.name]
-                if self._kind(taken) != operation.takes:
-                    raise UnknownToStandInError(f"operator {operator.name} of {self._kind(taken).words}")
+                if self._kind(source) != operation.takes:
+                    raise UnknownToStandInError(f"operator {operator.name} of {self._kind(source).words}")
                 step, kind = operation.build(arguments)
-                self._steps.append((taken, step, into))
+                self._steps.append((source, step, into))
             case _:
                 raise UnknownToStandInError(f"operator {operator.name}")
         arguments.end()
@@ -82,8 +82,8 @@ class Graph:
             ImageError: an operator refuses the sample.
         """
         values = dict(inputs)
-        for taken, step, into in self._steps:
-            values[into] = step(values[taken])
+        for source, step, into in self._steps:
+            values[into] = step(values[source])
         return [values[name] for name in self.outputs]
 
     def batch(self, inputs: Mapping[str, Array]) -> list[Array]:

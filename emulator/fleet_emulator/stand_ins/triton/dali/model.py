@@ -24,29 +24,29 @@ DATA_TYPES = (
 
 
 def mismatches(config: Mapping[str, Any], graph: Graph) -> Iterator[str]:
-    """What does not fit; of the inputs, those that the pipeline declares.
+    """The differences; of the inputs, those that the pipeline declares.
 
     Args:
         config: The ModelConfig as Triton gives it to Python models.
         graph: The pipeline.
     """
-    unbatched = int(config["max_batch_size"] == 0)
-    inputs = {each["name"]: each for each in config["input"]}
+    is_unbatched = int(config["max_batch_size"] == 0)
+    inputs = {tensor["name"]: tensor for tensor in config["input"]}
     for name in inputs:
         if name not in graph.inputs:
             yield (
                 f"Configuration file contains config for {name}, but such input is not present in the"
                 " pipeline."
             )
-    for name, declared in graph.inputs.items():
+    for name, declaration in graph.inputs.items():
         if name not in inputs:
             yield f'Missing config for "{name}" input.'
             continue
         has, dimensions = inputs[name]["data_type"], len(inputs[name]["dims"])
-        if 0 <= declared.data_type < len(DATA_TYPES):
-            has = DATA_TYPES[declared.data_type]
-        if declared.dimensions >= 0:
-            dimensions = declared.dimensions + unbatched
+        if 0 <= declaration.data_type < len(DATA_TYPES):
+            has = DATA_TYPES[declaration.data_type]
+        if declaration.dimensions >= 0:
+            dimensions = declaration.dimensions + is_unbatched
         yield from _differences(inputs[name], has, dimensions)
     if len(config["output"]) != len(graph.outputs):
         yield (
@@ -54,18 +54,18 @@ def mismatches(config: Mapping[str, Any], graph: Graph) -> Iterator[str]:
             f" Model config outputs: {len(config['output'])} Pipeline outputs: {len(graph.outputs)}"
         )
         return
-    for output, value, made in zip(config["output"], graph.outputs, graph.made, strict=True):
-        if made.data_type is not None and made.dimensions is not None:
-            yield from _differences(output, made.data_type, made.dimensions + unbatched)
+    for output, value, output_type in zip(config["output"], graph.outputs, graph.output_types, strict=True):
+        if output_type.data_type is not None and output_type.dimensions is not None:
+            yield from _differences(output, output_type.data_type, output_type.dimensions + is_unbatched)
         elif value in inputs:
             yield from _differences(output, inputs[value]["data_type"], len(inputs[value]["dims"]))
 
 
 def _differences(tensor: Mapping[str, Any], has: str, dimensions: int) -> Iterator[str]:
-    name, written = tensor["name"], tensor["data_type"]
-    if written != has:
+    name, data_type = tensor["name"], tensor["data_type"]
+    if data_type != has:
         yield (
-            f'Mismatch of data_type config for "{name}". Data type defined in config: {written}'
+            f'Mismatch of data_type config for "{name}". Data type defined in config: {data_type}'
             f" Data type defined in pipeline: {has}"
         )
     if len(tensor["dims"]) != dimensions:
@@ -95,8 +95,8 @@ def load(version: Path, config: Mapping[str, Any]) -> Graph:
     file = config.get("default_model_filename") or PIPELINE
     model = f"model '{config['name']}'"
     try:
-        with (version / file).open("rb") as opened:
-            graph = Graph(read_pipeline(opened.read(MAX_SIZE + 1)))
+        with (version / file).open("rb") as stream:
+            graph = Graph(read_pipeline(stream.read(MAX_SIZE + 1)))
     except (OSError, NoPipelineError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise NotServedError(

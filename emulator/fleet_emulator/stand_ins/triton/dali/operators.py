@@ -17,7 +17,7 @@ from fleet_emulator.stand_ins.triton.dali.decoding import (
     crop,
     decode_image,
     normalise,
-    resized,
+    resize,
 )
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import Operator, Value
 
@@ -31,7 +31,7 @@ WITHOUT_EFFECT = {
 
 
 class UnknownToStandInError(Exception):
-    """What of a pipeline the stand-in does not know, by name."""
+    """A part of a pipeline, by name, that the stand-in does not know."""
 
 
 class Arguments:
@@ -46,22 +46,22 @@ class Arguments:
             raise UnknownToStandInError(
                 f"argument {name!r} of operator {self._operator}, computed by another"
             )
-        self._left = {
+        self._remaining_arguments = {
             name: value
             for name, value in operator.arguments.items()
             if name not in WITHOUT_EFFECT and not name.startswith("_")
         }
 
-    def one_of(self, name: str, default: Value, *others: Value) -> Value:
+    def one_of(self, name: str, default: Value, *values: Value) -> Value:
         """A value that has to be one of those."""
-        value = self._left.pop(name, default)
-        if value != default and value not in others:
+        value = self._remaining_arguments.pop(name, default)
+        if value != default and value not in values:
             self._refuse(name, value)
         return value
 
     def numbers(self, name: str, default: Sequence[float], *lengths: int) -> list[float]:
         """Finite numbers, as many as one of the lengths; a single one stands for a list of one."""
-        value = self._left.pop(name, None)
+        value = self._remaining_arguments.pop(name, None)
         if value is None:
             return list(default)
         values = value if isinstance(value, list) else [value]
@@ -72,7 +72,7 @@ class Arguments:
 
     def pixels(self, name: str, *, count: int) -> list[int]:
         """Lengths in pixels: `count` of them, all given, whole, above 0 and up to MAX_SIDE."""
-        if name not in self._left:
+        if name not in self._remaining_arguments:
             raise UnknownToStandInError(f"operator {self._operator} without argument {name!r}")
         numbers = self.numbers(name, (), count)
         if any(not 1 <= number <= MAX_SIDE or not number.is_integer() for number in numbers):
@@ -81,11 +81,11 @@ class Arguments:
 
     def end(self) -> None:
         """Refuse what is left."""
-        for name, value in self._left.items():
+        for name, value in self._remaining_arguments.items():
             self._refuse(name, value)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._left
+        return name in self._remaining_arguments
 
     def _refuse(self, name: str, value: Value | Sequence[float]) -> NoReturn:
         raise UnknownToStandInError(
@@ -95,7 +95,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class ValueType:
-    """What a value of a pipeline is: in words, by the name of its type in a ModelConfig, by its dimensions.
+    """The type of a pipeline's value: in words, by the name of its type in a ModelConfig, by its dimensions.
 
     What a call sends has the type and the dimensions of its input: None here.
     """
@@ -105,10 +105,10 @@ class ValueType:
     dimensions: int | None = None
 
 
-SENT = ValueType("what a call sends")
+INPUT_VALUE = ValueType("what a call sends")
 PIXELS = ValueType("pixels", "TYPE_UINT8", 3)
 """[height, width, 3]."""
-NORMALISED = ValueType("normalised pixels", "TYPE_FP32", 3)
+NORMAL_PIXELS = ValueType("normalised pixels", "TYPE_FP32", 3)
 HALF = ValueType("normalised pixels", "TYPE_FP16", 3)
 
 Step = Callable[[Array], Array]
@@ -119,7 +119,7 @@ LINEAR = 1
 FLOAT16, FLOAT = 8, 9
 """Of DALIDataType."""
 SOURCE = "ExternalSource"
-"""What a call's input comes in by."""
+"""The operator that receives a call's input."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _resize(arguments: Arguments) -> tuple[Step, ValueType]:
     arguments.one_of("antialias", True)
     if width * height > MAX_PIXELS:
         raise UnknownToStandInError(f"operator Resize to {width} x {height} pixels")
-    return partial(resized, height=height, width=width), PIXELS
+    return partial(resize, height=height, width=width), PIXELS
 
 
 def _crop_mirror_normalize(arguments: Arguments) -> tuple[Step, ValueType]:
@@ -157,7 +157,7 @@ def _crop_mirror_normalize(arguments: Arguments) -> tuple[Step, ValueType]:
         arguments.numbers(name, default, 1) for name, default in (("scale", (1.0,)), ("shift", (0.0,)))
     )
     half = arguments.one_of("dtype", FLOAT, FLOAT16) == FLOAT16
-    dtype, kind = (np.float16, HALF) if half else (np.float32, NORMALISED)
+    dtype, kind = (np.float16, HALF) if half else (np.float32, NORMAL_PIXELS)
     layout = arguments.one_of("output_layout", "CHW", "HWC")
 
     def step(image: Array) -> Array:
@@ -170,7 +170,7 @@ def _crop_mirror_normalize(arguments: Arguments) -> tuple[Step, ValueType]:
 
 
 OPERATIONS = {
-    "decoders__Image": Operation(SENT, _decode),
+    "decoders__Image": Operation(INPUT_VALUE, _decode),
     "Resize": Operation(PIXELS, _resize),
     "CropMirrorNormalize": Operation(PIXELS, _crop_mirror_normalize),
 }

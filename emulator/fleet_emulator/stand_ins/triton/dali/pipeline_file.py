@@ -90,13 +90,13 @@ def read_pipeline(content: bytes) -> SerializedPipeline:
     )
 
 
-def _operator(defined: Any) -> Operator:
+def _operator(definition: Any) -> Operator:
     return Operator(
-        name=_text(defined.name),
-        inputs=tuple(_text(each.name) for each in defined.input if not each.is_argument_input),
-        outputs=tuple(_text(each.name) for each in defined.output),
-        arguments={_text(argument.name): _value(argument) for argument in defined.args},
-        argument_inputs=tuple(_text(each.arg_name) for each in defined.input if each.is_argument_input),
+        name=_text(definition.name),
+        inputs=tuple(_text(value.name) for value in definition.input if not value.is_argument_input),
+        outputs=tuple(_text(value.name) for value in definition.output),
+        arguments={_text(argument.name): _value(argument) for argument in definition.args},
+        argument_inputs=tuple(_text(value.arg_name) for value in definition.input if value.is_argument_input),
     )
 
 
@@ -121,7 +121,7 @@ def _pool() -> Any:
     file = descriptor_pb2.FileDescriptorProto(name=f"{PACKAGE}.proto", package=PACKAGE, syntax="proto2")
     kinds = descriptor_pb2.FieldDescriptorProto
     for message, fields in MESSAGES.items():
-        described = file.message_type.add(name=message)
+        descriptor = file.message_type.add(name=message)
         for field, (number, kind) in fields.items():
             label = kinds.LABEL_REPEATED if kind.endswith("*") else kinds.LABEL_OPTIONAL
             kind = kind.rstrip("*")
@@ -129,7 +129,7 @@ def _pool() -> Any:
                 of: dict[str, Any] = {"type": kinds.TYPE_MESSAGE, "type_name": f".{PACKAGE}.{kind}"}
             else:
                 of = {"type": kinds.Type.Value(f"TYPE_{kind.upper()}")}
-            described.field.add(name=field, number=number, label=label, **of)
+            descriptor.field.add(name=field, number=number, label=label, **of)
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(file.SerializeToString())
     return pool

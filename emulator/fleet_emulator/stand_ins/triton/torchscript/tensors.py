@@ -23,7 +23,7 @@ NOWHERE = {
     "ENABLE_CACHE_CLEANING": "the cache is of a GPU's memory",
     "ENABLE_WEIGHT_SHARING": "each instance is a process of its own here, with weights of its own",
 }
-"""What is read here and has no effect, and why."""
+"""The parameters that are read and have no effect here, with the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +31,9 @@ class Settings:
     """The settings that a model's parameters give; None leaves torch its default."""
 
     inference_mode: bool
-    optimized: bool
+    is_optimized: bool
     executor: bool | None
-    profiling: bool | None
+    has_profiling: bool | None
     fuser: bool | None
     intra_op: int | None
     inter_op: int | None
@@ -61,13 +61,13 @@ def read_settings(model: str, parameters: Mapping[str, str]) -> Settings:
             flags[name] = value.lower() in TRUE
     return Settings(
         inference_mode=flags["INFERENCE_MODE"],
-        optimized=not flags["DISABLE_OPTIMIZED_EXECUTION"],
+        is_optimized=not flags["DISABLE_OPTIMIZED_EXECUTION"],
         executor=flags.get("ENABLE_JIT_EXECUTOR"),
-        profiling=flags.get("ENABLE_JIT_PROFILING"),
+        has_profiling=flags.get("ENABLE_JIT_PROFILING"),
         fuser=flags.get("ENABLE_TENSOR_FUSER"),
         intra_op=_threads(model, counts, "INTRA_OP_THREAD_COUNT"),
         inter_op=_threads(model, counts, "INTER_OP_THREAD_COUNT"),
-        without_effect=tuple(f"{name} ({why})" for name, why in NOWHERE.items() if name in parameters),
+        without_effect=tuple(f"{name} ({reason})" for name, reason in NOWHERE.items() if name in parameters),
     )
 
 
@@ -101,7 +101,7 @@ def input_places(model: str, names: Sequence[str], forward: Sequence[Argument]) 
     """
     if not names:
         raise ValueError("model configuration must contain at least one input, none were specified.")
-    arguments = [each for index, each in enumerate(forward) if index or each.kind != CLASS]
+    arguments = [argument for index, argument in enumerate(forward) if index or argument.kind != CLASS]
     if [argument.kind for argument in arguments] == [DICT]:
         return None
     for argument in arguments:
@@ -119,8 +119,8 @@ def input_places(model: str, names: Sequence[str], forward: Sequence[Argument]) 
     places = {name: own.index(name) for name in names} if set(names) <= set(own) else _numbers(names)
     if sorted(places.values()) != list(range(len(names))):
         # The backend does not look, and writes beside its list of tensors.
-        listed = ", ".join(f"'{name}'" for name in names)
-        raise ValueError(f"model '{model}': inputs {listed} are not numbered from 0 to {len(names) - 1}")
+        text = ", ".join(f"'{name}'" for name in names)
+        raise ValueError(f"model '{model}': inputs {text} are not numbered from 0 to {len(names) - 1}")
     return places
 
 
@@ -141,11 +141,11 @@ def check_types(model: str, kind: str, tensors: Sequence[Mapping[str, Any]]) -> 
     Raises:
         ValueError: the backend does not have one; in its words.
     """
-    known = backends()["pytorch"].types
+    data_types = backends()["pytorch"].types
     for tensor in tensors:
-        name, given = tensor["name"], tensor["data_type"]
-        if given not in known:
-            raise ValueError(f"unsupported datatype {given} for {kind} '{name}' for model '{model}'")
+        name, data_type = tensor["name"], tensor["data_type"]
+        if data_type not in data_types:
+            raise ValueError(f"unsupported datatype {data_type} for {kind} '{name}' for model '{model}'")
 
 
 def _numbers(names: Sequence[str]) -> dict[str, int]:
@@ -167,9 +167,9 @@ def answers(answer: Any, tensor: type) -> tuple[Any, ...]:
             or not; in the backend's words where it has any.
     """
     if isinstance(answer, tuple):
-        for index, each in enumerate(answer):
-            if not _is_output(each, tensor, f"output at index {index}"):
-                message = f"output at index {index}: Expected Tensor but got {type(each).__name__}"
+        for index, item in enumerate(answer):
+            if not _is_output(item, tensor, f"output at index {index}"):
+                message = f"output at index {index}: Expected Tensor but got {type(item).__name__}"
                 raise ValueError(message)
         return answer
     if not _is_output(answer, tensor, "output"):
@@ -180,10 +180,10 @@ def answers(answer: Any, tensor: type) -> tuple[Any, ...]:
     return (answer,)
 
 
-def _is_output(answer: Any, tensor: type, what: str) -> bool:
+def _is_output(answer: Any, tensor: type, noun: str) -> bool:
     if not isinstance(answer, list):
         return isinstance(answer, tensor)
-    others = [type(each).__name__ for each in answer if not isinstance(each, str)]
-    if others:
-        raise ValueError(f"{what} must be of type Tensor or List[str], received List[{others[0]}]")
+    wrong_types = [type(item).__name__ for item in answer if not isinstance(item, str)]
+    if wrong_types:
+        raise ValueError(f"{noun} must be of type Tensor or List[str], received List[{wrong_types[0]}]")
     return True

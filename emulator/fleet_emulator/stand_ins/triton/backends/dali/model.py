@@ -23,7 +23,7 @@ from fleet_emulator.stand_ins.triton.stand_in_instance import Arrays, StandInIns
 class TritonPythonModel(StandInInstance):
     """One instance of one pipeline."""
 
-    FAILED = "stand-in for DALI"
+    ERROR_PREFIX = "stand-in for DALI"
 
     @staticmethod
     def auto_complete_config(config: Any) -> Any:
@@ -42,7 +42,8 @@ class TritonPythonModel(StandInInstance):
         except NotServedError as error:
             raise pb_utils.TritonModelException(str(error)) from None
         pb_utils.Logger.log_info(
-            f"{self.FAILED}: numpy and Pillow run the pipeline of model '{self.config['name']}' on the CPU"
+            f"{self.ERROR_PREFIX}: numpy and Pillow run the pipeline of model '{self.config['name']}'"
+            " on the CPU"
         )
 
     def _batch_key(self, feed: object, index: int) -> object:
@@ -50,5 +51,5 @@ class TritonPythonModel(StandInInstance):
         return index
 
     def compute(self, feed: Arrays) -> Arrays:
-        """What the pipeline makes of the samples of one request."""
+        """The outputs of the pipeline for the samples of one request."""
         return dict(zip(self.outputs, self.graph.batch(feed), strict=True))

@@ -59,24 +59,24 @@ class TritonPythonModel(OnnxInstance):
 
         A model whose tensors all begin with a free dimension gets `max_batch_size: 4` and dynamic batching.
         """
-        given = config.as_dict()
-        if given["input"] and given["output"]:
+        values = config.as_dict()
+        if values["input"] and values["output"]:
             return config
         # Triton passes no path to this method; it is the first argument of the process.
         file = Path("/proc/self/cmdline").read_bytes().split(b"\0")[1].decode()
         _check_versions(Path(file))
         session = ort.InferenceSession(file, providers=["CPUExecutionProvider"])
         tensors = [*session.get_inputs(), *session.get_outputs()]
-        if given["max_batch_size"] == 0 and all(
+        if values["max_batch_size"] == 0 and all(
             tensor.shape and isinstance(tensor.shape[0], str) for tensor in tensors
         ):
             config.set_max_batch_size(4)
             config.set_dynamic_batching()
         batching = config.as_dict()["max_batch_size"] > 0
         for kind, add in (("input", config.add_input), ("output", config.add_output)):
-            for each in [] if given[kind] else getattr(session, f"get_{kind}s")():
-                dims = [dim if isinstance(dim, int) else -1 for dim in each.shape[int(batching) :]]
-                add({"name": each.name, "data_type": DATA_TYPES[each.type], "dims": dims or [1]})
+            for value in [] if values[kind] else getattr(session, f"get_{kind}s")():
+                dims = [dim if isinstance(dim, int) else -1 for dim in value.shape[int(batching) :]]
+                add({"name": value.name, "data_type": DATA_TYPES[value.type], "dims": dims or [1]})
         return config
 
     def initialize(self, args: dict[str, str]) -> None:

@@ -32,7 +32,7 @@ from fleet_emulator.triton_backends import missing_package
 from triton_fleet.repository.file_formats import torchscript_problem
 
 FILE = "model.pt"
-NOT_KNOWN = ("sequence_batching", "batch_input", "batch_output")
+UNSUPPORTED_FIELDS = ("sequence_batching", "batch_input", "batch_output")
 TYPES = {
     "torch.bool": "TYPE_BOOL",
     "torch.uint8": "TYPE_UINT8",
@@ -44,14 +44,14 @@ TYPES = {
 class TritonPythonModel(StandInInstance):
     """One instance of one TorchScript model."""
 
-    FAILED = "stand-in for PyTorch's backend"
+    ERROR_PREFIX = "stand-in for PyTorch's backend"
 
     def initialize(self, args: dict[str, str]) -> None:
         """Load the model, and log that this is a stand-in."""
         self.take(json.loads(args["model_config"]))
         name = self.config["name"]
         try:
-            self._require_declared(name)
+            self._require_supported_fields(name)
             self.settings = read_settings(name, self.parameters)
             file = self._file(name, Path(args["model_repository"]) / args["model_version"])
             self.torch: Any = self._torch(self.settings)
@@ -64,17 +64,21 @@ class TritonPythonModel(StandInInstance):
         except ValueError as error:
             raise pb_utils.TritonModelException(str(error)) from None
         torch = f"torch {self.torch.__version__}"
-        message = f"{self.FAILED}: {torch} computes model '{name}' on the CPU"
+        message = f"{self.ERROR_PREFIX}: {torch} computes model '{name}' on the CPU"
         if self.settings.without_effect:
             message += f"; without effect here: {', '.join(self.settings.without_effect)}"
         pb_utils.Logger.log_info(message)
 
-    def _require_declared(self, name: str) -> None:
-        ragged = [each["name"] for each in self.config["input"] if each.get("allow_ragged_batch")]
-        there = [field for field in NOT_KNOWN if self.config.get(field)]
-        if there or ragged:
-            what = there[0] if there else "allow_ragged_batch"
-            raise ValueError(f"model '{name}': the stand-in for PyTorch's backend does not know `{what}`")
+    def _require_supported_fields(self, name: str) -> None:
+        ragged_inputs = [
+            tensor["name"] for tensor in self.config["input"] if tensor.get("allow_ragged_batch")
+        ]
+        fields = [field for field in UNSUPPORTED_FIELDS if self.config.get(field)]
+        if fields or ragged_inputs:
+            field_name = fields[0] if fields else "allow_ragged_batch"
+            raise ValueError(
+                f"model '{name}': the stand-in for PyTorch's backend does not know `{field_name}`"
+            )
 
     def _torch(self, settings: Settings) -> Any:
         """The module, set as the parameters want it: there is no other model in this process."""
@@ -87,7 +91,7 @@ class TritonPythonModel(StandInInstance):
             torch.set_num_interop_threads(settings.inter_op)
         switches = {
             "_jit_set_profiling_executor": settings.executor,
-            "_jit_set_profiling_mode": settings.profiling,
+            "_jit_set_profiling_mode": settings.has_profiling,
             "_jit_set_texpr_fuser_enabled": settings.fuser,
         }
         for switch, on in switches.items():
@@ -120,17 +124,17 @@ class TritonPythonModel(StandInInstance):
     def _as_set(self) -> ExitStack:
         """The modes in which the backend loads and runs a model."""
         modes = ExitStack()
-        modes.enter_context(self.torch.jit.optimized_execution(self.settings.optimized))
+        modes.enter_context(self.torch.jit.optimized_execution(self.settings.is_optimized))
         modes.enter_context(self.torch.inference_mode(self.settings.inference_mode))
         modes.enter_context(self.torch.no_grad())
         return modes
 
     def compute(self, feed: Arrays) -> Arrays:
-        """What torch computes."""
+        """Compute with torch."""
         try:
             with self._as_set():
-                given = {name: self._as_tensor(array) for name, array in feed.items()}
-                answer = answers(self.model(*self._arguments(given)), self.torch.Tensor)
+                tensors = {name: self._as_tensor(array) for name, array in feed.items()}
+                answer = answers(self.model(*self._arguments(tensors)), self.torch.Tensor)
         except Exception as error:  # an error of TorchScript and one of torch have no class in common
             raise RuntimeError(f"PyTorch execute failure: {error}") from None
         return {name: self._array(name, place, answer) for name, place in self.answers.items()}
@@ -139,24 +143,24 @@ class TritonPythonModel(StandInInstance):
         """A tensor; of texts a list."""
         return array.ravel().tolist() if array.dtype == np.object_ else self.torch.from_numpy(array)
 
-    def _arguments(self, given: dict[str, Any]) -> list[Any]:
+    def _arguments(self, tensors: dict[str, Any]) -> list[Any]:
         if self.places is None:
-            return [given]
-        return [given[name] for name in sorted(given, key=self.places.__getitem__)]
+            return [tensors]
+        return [tensors[name] for name in sorted(tensors, key=self.places.__getitem__)]
 
-    def _array(self, name: str, place: int, given: tuple[Any, ...]) -> Array:
-        if place >= len(given):
+    def _array(self, name: str, place: int, outputs: tuple[Any, ...]) -> Array:
+        if place >= len(outputs):
             raise ValueError(
                 f"The output {name} in the model configuration refers to an output index which doesn't exist."
-                f" This model has {len(given)} outputs"
+                f" This model has {len(outputs)} outputs"
             )
-        answer, declared = given[place], self.outputs[name]["data_type"]
+        answer, data_type = outputs[place], self.outputs[name]["data_type"]
         if isinstance(answer, list):
             return np.array(answer, dtype=np.object_)
         has = TYPES.get(str(answer.dtype), "TYPE_<invalid>")
-        if has != declared:
+        if has != data_type:
             raise ValueError(
-                f"configuration expects datatype {declared} for output '{name}', model provides {has}"
+                f"configuration expects datatype {data_type} for output '{name}', model provides {has}"
             )
         if answer.dim() == 0:
             raise ValueError(f"output '{name}' is a scalar which is not supported.")

@@ -31,7 +31,7 @@ PLAN = "model.plan"
 class TritonPythonModel(OnnxInstance):
     """One instance of one plan that a stand-in has built."""
 
-    FAILED = "stand-in for TensorRT, onnx runtime error"
+    ERROR_PREFIX = "stand-in for TensorRT, onnx runtime error"
 
     @staticmethod
     def auto_complete_config(config: Any) -> Any:
@@ -50,7 +50,7 @@ class TritonPythonModel(OnnxInstance):
         name = config["name"]
         plan = _plan(config, Path(args["model_repository"]) / args["model_version"])
         self.open(config, plan.model)
-        self.narrowed = self._narrowed_tensors(plan)
+        self.narrow_tensors = self._narrowed_tensors(plan)
         pb_utils.Logger.log_info(
             f"stand-in for TensorRT {plan.tensorrt}: ONNX Runtime computes model '{name}' on the CPU"
         )
@@ -59,43 +59,44 @@ class TritonPythonModel(OnnxInstance):
         """The tensors of 64 bits that have 32 in the plan."""
         tensors = (("input", plan.graph.inputs), ("output", plan.graph.outputs))
         return frozenset(
-            name for kind, each in tensors for name in self._check_tensors(kind, each, plan.tensorrt)
+            name for kind, group in tensors for name in self._check_tensors(kind, group, plan.tensorrt)
         )
 
     def _check_tensors(self, kind: str, tensors: Sequence[OnnxTensor], tensorrt: str) -> list[str]:
-        declared = {each["name"]: each["data_type"] for each in self.config[kind]}
-        name, narrowed = self.config["name"], []
+        data_types = {tensor["name"]: tensor["data_type"] for tensor in self.config[kind]}
+        name, narrow_tensors = self.config["name"], []
         for tensor in tensors:
             has = plan_type(tensor.data_type, tensorrt)
-            if tensor.name not in declared:
+            if tensor.name not in data_types:
                 raise pb_utils.TritonModelException(
                     f"expected configuration for {kind} '{tensor.name}' for {name}"
                 )
-            if declared[tensor.name] != has:
+            if data_types[tensor.name] != has:
                 raise pb_utils.TritonModelException(
                     f"unexpected datatype {has} for inference {kind} '{tensor.name}', expecting"
-                    f" {declared[tensor.name]} for {name}"
+                    f" {data_types[tensor.name]} for {name}"
                 )
             if has != tensor.data_type:
-                narrowed.append(tensor.name)
-        return narrowed
+                narrow_tensors.append(tensor.name)
+        return narrow_tensors
 
     def feed(self, request: Any) -> Arrays:
         """The request's tensors in the types of the ONNX model."""
         arrays = super().feed(request)
         return {
-            name: array.astype(np.int64) if name in self.narrowed else array for name, array in arrays.items()
+            name: array.astype(np.int64) if name in self.narrow_tensors else array
+            for name, array in arrays.items()
         }
 
-    def shaped(self, name: str, array: Array) -> Array:
+    def as_shape(self, name: str, array: Array) -> Array:
         """The array in the shape and the type that the configuration promises."""
-        return super().shaped(name, array.astype(np.int32) if name in self.narrowed else array)
+        return super().as_shape(name, array.astype(np.int32) if name in self.narrow_tensors else array)
 
 
 def _plan(config: dict[str, Any], folder: Path) -> StandInPlan:
-    named = [*config.get("cc_model_filenames", {}).values(), config.get("default_model_filename") or PLAN]
+    files = [*config.get("cc_model_filenames", {}).values(), config.get("default_model_filename") or PLAN]
     reasons = []
-    for file in dict.fromkeys(named):
+    for file in dict.fromkeys(files):
         try:
             return read_stand_in_plan((folder / file).read_bytes())
         except (OSError, NoStandInError) as error:
