@@ -31,7 +31,7 @@ def first_install(file: Path, arguments: Sequence[str]) -> int:
     if len(arguments) < 2 or arguments[0] != "init" or arguments[1].startswith("-"):
         raise CannotRunError(
             f"{file.name} only sets up a fleet",
-            f"python3 {file.name}/fleet init DIR, then the options of `fleet init`",
+            f"python3 {file.name}/triton_fleet init DIR, then the options of `fleet init`",
         )
     folder = Path(arguments[1])
     wheels = wheels_in(file.parent, file.name.split("-")[1])
