@@ -13,7 +13,7 @@ from triton_fleet.cli.signatures import signatures
 from triton_fleet.core.files import is_up_to_date, write_atomically
 from triton_fleet.core.project_root import project_root
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.rules.docs import rules_page
+from triton_fleet.rules.docs import rules_pages
 from triton_fleet.rules.example import examples
 from triton_fleet.rules.registry import rules
 from triton_fleet.rules.rule import DOCS
@@ -44,7 +44,7 @@ def generated_files(root: Path) -> dict[Path, str]:
     """Each generated file with its text; the pages, and what completion reads, if their folder exists."""
     docs = (root / DOCS).parent
     pages = {
-        root / DOCS: rules_page(rules(), examples()),
+        **{root / page: text for page, text in rules_pages(rules(), examples()).items()},
         docs / "spec.md": spec_page(),
         docs / "environment.md": environment_page(),
         docs / "policy.md": policy_page(),
