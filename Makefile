@@ -25,7 +25,7 @@ SHARED := examples/shared_models
 # Examples may be removed: setup needs none of them.
 PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
-.PHONY: help setup demo test test-all bytecode lint docs audit format bench synth generated catalog weights wheel lock-requirements clean
+.PHONY: help setup demo quick test test-all bytecode lint docs audit format bench synth generated catalog weights wheel lock-requirements clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -83,6 +83,10 @@ WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 2)
 TESTS := pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: setup  ## Run the tests of a change; those that need what is not there are skipped and say so
 	@$(TESTS) $(ARGS)
+
+quick: setup  ## Test rules, specs and the templates of one environment in less than a minute
+	@pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder tests/unit/rules tests/unit/spec tests/unit/project \
+		tests/synth/test_snapshots.py::test_the_template_is_as_reviewed $(ARGS)
 
 test-all: setup  ## Run all tests, also those with the mark nightly: a release waits for them
 	@$(TESTS) -m "" $(ARGS)
