@@ -133,7 +133,7 @@ generated: setup  ## Write the generated files again
 	@$(call INSTALL,.venv-catalog,--require-hashes --no-deps -r requirements-catalog.txt)
 	@touch $@
 
-catalog: .venv-catalog/.ready  ## Refresh the catalog's facts: make catalog [CHECK=1] [PRICES=FILE] [QUOTAS=FILE], see docs/catalog.md
+catalog: .venv-catalog/.ready  ## Refresh the catalog's facts: make catalog [CHECK=1] [PRICES=FILE] [QUOTAS=FILE], see docs/add/catalog.md
 	@python .ci/catalog.py $(if $(CHECK),--check) $(if $(PRICES),--prices "$(PRICES)") $(if $(QUOTAS),--quotas "$(QUOTAS)")
 
 ENV ?= dev

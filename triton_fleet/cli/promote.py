@@ -34,7 +34,7 @@ def promote(
     endpoints: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ENDPOINT", help="The endpoints to promote; '*' for all. See docs/selectors.md."
+            metavar="ENDPOINT", help="The endpoints to promote; '*' for all. See docs/check.md#select-endpoints."
         ),
     ] = None,
     source: Annotated[

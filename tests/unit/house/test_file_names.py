@@ -1,4 +1,4 @@
-"""No participle and no adverb names a Python file or its package; docs/style.md explains why.
+"""No participle and no adverb names a Python file or its package; docs/add/style.md explains why.
 
 In the sources that AWS runs, none names a function, class, variable or constant either, and no pronoun does.
 
@@ -85,7 +85,7 @@ def test_a_participle_or_an_adverb_is_not(name: str) -> None:
 
 
 def test_no_participle_or_adverb_names_a_file_or_a_package() -> None:
-    assert sorted(refused_paths() - MODES) == [], "end the name with a noun (docs/style.md)"
+    assert sorted(refused_paths() - MODES) == [], "end the name with a noun (docs/add/style.md)"
 
 
 def bound_names(source: str) -> Iterator[tuple[int, str]]:
@@ -117,7 +117,7 @@ def test_no_participle_adverb_or_pronoun_names_anything_that_aws_runs(folder: st
         for file in sorted((ROOT / folder).rglob("*.py"))
         for line, name in refused_names(file.read_text())
     ]
-    assert found == [], "end the name with a noun, or begin it with a verb (docs/style.md)"
+    assert found == [], "end the name with a noun, or begin it with a verb (docs/add/style.md)"
 
 
 @pytest.mark.parametrize(

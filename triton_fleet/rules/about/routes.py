@@ -12,7 +12,7 @@ from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import KeyPath
 
-SOURCE = "docs/shared-container.md"
+SOURCE = "docs/hosting-modes.md#a-shared-container"
 NOT_FOUND = 404
 SINCE = "23.06"
 """The first release on Ubuntu 22.04; those before have Python 3.8, and nginx.org has no nginx for them."""
