@@ -79,7 +79,7 @@ def group_money(group: EndpointGroup, *, least: bool) -> str:
     text = money(cost, certain=group.common.certain_price, percent=least)
     if each is None:
         return text
-    low, high = map(signed, each)
+    low, high = (f"{price_sign(certain=group.common.certain_price)}{signed(cost)}" for cost in each)
     return f"{text}, {low if low == high else f'{low} to {high}'} each"
 
 

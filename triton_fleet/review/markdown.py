@@ -174,7 +174,7 @@ def _row(group: EndpointGroup, *, names: bool) -> str:
     change = "; ".join(inline(word) for word in words[:MAX_WORDS]) + rest
     endpoints = _folded_names(group.label, group.folded_names) if names else inline(group.label)
     cells = [endpoints, change, effect_words(each), inline(traffic_words(each))]
-    cells += [group_money(group, least=True), group_money(group, least=False)]
+    cells += [inline(group_money(group, least=True)), inline(group_money(group, least=False))]
     return f"| {' | '.join(cells)} |"
 
 

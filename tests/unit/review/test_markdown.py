@@ -78,6 +78,17 @@ def test_a_row_is_in_the_form_of_the_table() -> None:
     assert "- rollout: waits 20 min besides the start of instances; at most 1 h 10 min" in text
 
 
+def test_the_sign_of_computed_costs_strikes_nothing_through() -> None:
+    found = fleet(
+        change(certain_price=False, least=cost("1", "2"), most=cost("1", "2")),
+        change("b", certain_price=False, least=cost("1", "2"), most=cost("1", "2")),
+    )
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(markdown(found, 0)).replace("\u2060", "")
+    assert "~2,880.00 (~+1,440.00, +100 %), ~+720.00 each" in html
+    (row,) = (line for line in lines(found) if line.startswith("| b, sentences"))
+    assert row.count("~") == row.count("\\~") == 6
+
+
 def test_what_interrupts_is_above_what_does_not() -> None:
     found = fleet(change("a"), change("b", UpdateEffect.REMOVED), change("c", UpdateEffect.CONFIGURATION))
     rows = [line.split(" | ")[0] for line in lines(found) if line.startswith("| ")]
