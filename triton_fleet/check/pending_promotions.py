@@ -16,7 +16,7 @@ from triton_fleet.project.membership import promoted_spec
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.rules.names import name_of
-from triton_fleet.rules.policies.check import refusals
+from triton_fleet.rules.policies.check import file_findings, refusals
 from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.store.promote.backlog import PromotionPreview, PromotionPreviews
@@ -87,8 +87,8 @@ def require_promotable(tested: Project, target: Project, today: date) -> None:
         today: The day on which policies are checked.
 
     Raises:
-        FindingsError: a spec or a lock is wrong, or the target's rules or policies, or a synthesis, would
-            refuse what is promoted.
+        FindingsError: a spec, a lock, a policy or prices.yaml is wrong, or the target's rules or policies, or
+            a synthesis, would refuse what is promoted.
     """
     place = target.environment.environment
     files = {name: promoted_spec(target.root, place, name) for name in target.endpoints}
@@ -97,6 +97,7 @@ def require_promotable(tested: Project, target: Project, today: date) -> None:
     for name in target.endpoints:
         with collect_findings(found):
             previews[name] = PromotionPreview(_promoted_spec(tested, target, name), tested.lock(name))
+    found += [each for each in file_findings(target) if each.severity is Severity.ERROR]
     by_policies = _by_policies(target, previews, today)
     found += with_endpoints(
         (name, by_rule)
