@@ -9,7 +9,8 @@ from re import fullmatch
 from typing import TYPE_CHECKING, Any
 
 from triton_fleet.awsapi.errors import aws_errors_as_findings
-from triton_fleet.changes.spec_changes import KeyChange, spec_changes
+from triton_fleet.changes.lock_changes import content_changes
+from triton_fleet.changes.spec_changes import spec_changes
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.digests import short_commit
 from triton_fleet.core.files import write_atomically, write_problem
@@ -127,11 +128,18 @@ def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr:
     return endpoint
 
 
-def changed_keys(project: Project, release: EarlierRelease) -> list[KeyChange]:
-    """The keys of the spec that a rollback changes; none where the present spec cannot be read."""
+def release_changes(project: Project, release: EarlierRelease) -> list[str]:
+    """The keys of the spec and the contents of the lock that a rollback changes, in words.
+
+    None of the spec, or of the lock, where the present one cannot be read.
+    """
     name = release.loaded.spec.endpoint
     loaded = project.specs.readable(name) if name in project.spec_files else None
-    return spec_changes(loaded, release.loaded) if loaded else []
+    lock = project.readable_lock(name)
+    return [
+        *map(str, spec_changes(loaded, release.loaded) if loaded else []),
+        *(content_changes(lock, release.lock) if lock else []),
+    ]
 
 
 def write_release(release: EarlierRelease, root: Path) -> list[Path]:

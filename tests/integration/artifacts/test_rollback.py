@@ -19,8 +19,8 @@ from triton_fleet.store.release_reference import release_to_restore
 from triton_fleet.store.releases import last_releases, record_release, release_source
 from triton_fleet.store.rollback import (
     EarlierRelease,
-    changed_keys,
     earlier_release,
+    release_changes,
     require_stored,
     write_release,
 )
@@ -62,8 +62,10 @@ def test_the_release_before_the_last_change_comes_back_whole(
     found, root = release(promotion), promotion.folder.root
     stored(promotion, found)
     project = open_project(root, "prod")
-    (change,) = changed_keys(project, found)
-    assert change.key == "scaling"
+    key, *contents = release_changes(project, found)
+    assert key.startswith("`scaling`: {")
+    assert [line for line in contents if line.startswith("embed/")] == contents
+    assert "embed/1/empty.py new" in contents
     assert [file.name for file in write_release(found, promotion.folder.root)] == [
         "sentences.spec.yaml",
         "sentences.lock.yaml",
