@@ -48,6 +48,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 	  echo "there is no Triton for this machine (it takes Linux on x86-64 with glibc 2.35 or newer, and Python 3.11 or 3.12):" \
 	    "everything but the local endpoint and its tests works" >&2; fi
 	@$(call INSTALL,.venv,--no-deps --no-build-isolation $(DISTRIBUTIONS:%=--editable %))
+	@rm -rf .venv/lib/python*/site-packages/fleet_stacks # a copy, which later changes of stacks/ would not reach
 	@touch $@
 
 .venv-checkov/.ready: requirements-checkov.txt .venv/.ready
