@@ -39,7 +39,7 @@ def check(
         typer.Argument(
             metavar="PATH",
             help="Endpoint names, globs, conditions, changed:REF, or files, such as specs: see"
-            " docs/check.md#select-endpoints. Default: all. Or model repositories: .pbtxt files, folders, archives.",
+            " docs/check.md. Default: all. Or model repositories: .pbtxt files, folders, archives.",
         ),
     ] = None,
     env: Annotated[

@@ -34,7 +34,8 @@ def promote(
     endpoints: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ENDPOINT", help="The endpoints to promote; '*' for all. See docs/check.md#select-endpoints."
+            metavar="ENDPOINT",
+            help="The endpoints to promote; '*' for all. See docs/check.md.",
         ),
     ] = None,
     source: Annotated[
