@@ -23,7 +23,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.support.fleet_folder import ROOT
 from tests.synth.resources import joined
-from tests.synth.shipped_specs import ENVIRONMENTS, shipped
+from tests.synth.shipped_specs import ENVIRONMENTS, HASH, shipped
 from triton_fleet.project.project import open_project
 from triton_fleet.project.spec_files import spec_files
 
@@ -32,7 +32,6 @@ WHOLE = "dev"
 MAX_DIFFERENCES = 200
 NAMES = ["", *(f"-{name}" for name in spec_files(ROOT).by_endpoint)]
 """The ends of the names of an environment's stacks."""
-HASH = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 DIGEST_OF_CONTENT = re.compile(r"\b([A-Za-z]\w*[0-9A-F]{8}|Policy-)[0-9A-F]{8}\b")
