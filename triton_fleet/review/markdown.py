@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from triton_fleet.changes.endpoint_group import EndpointGroup
@@ -118,7 +119,20 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         others = f"; {found.rest}" if found.rest else ""
         basis = f"{inline(others)}; {inline(found.basis, MAX_LINE)}"
         lines += ["", f"<sub>compared with `{short_commit(found.commit)}`{basis}</sub>"]
-    return "\n".join(lines) + "\n"
+    return _once("\n".join(lines)) + "\n"
+
+
+def _once(page: str) -> str:
+    """A page that has each list of names once, and then refers to it."""
+    lists = set[str]()
+
+    def shortened(match: re.Match[str]) -> str:
+        if match["names"] not in lists:
+            lists.add(match["names"])
+            return match[0]
+        return "as above" if match["label"] == WHICH else f"{match['label']}, as above"
+
+    return _FOLDED_NAMES.sub(shortened, page)
 
 
 def _executed_files(found: FleetChange, limit: int) -> Iterator[str]:
@@ -136,6 +150,8 @@ def _plural(noun: str) -> str:
     return noun.replace("endpoint's", "endpoints'") if "'" in noun else f"{noun}s"
 
 
+WHICH = "which"
+_FOLDED_NAMES = re.compile(r"<details><summary>(?P<label>[^<\n]*)</summary>(?P<names>[^\n]+?)</details>")
 Keys = frozenset[tuple[str, tuple[str, ...]]]
 """Groups by their environment and names."""
 
@@ -187,7 +203,7 @@ def _folded_names(label: str, names: Sequence[str]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return f" {_folded_names('which', names)}" if names else ""
+    return f" {_folded_names(WHICH, names)}" if names else ""
 
 
 def _findings(place: EnvironmentChange, repeated: RepeatedLines) -> Iterator[str]:
