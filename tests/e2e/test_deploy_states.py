@@ -16,13 +16,15 @@ from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpo
 from tests.support.fleet_folder import FleetFolder
 from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.deploy.bootstrap import must_bootstrap
 from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
 from triton_fleet.aws.deploy.failures import deploy_failure, is_of_new_role
-from triton_fleet.aws.deploy.stack_repair import ready_stack
-from triton_fleet.aws.fleet_stacks import endpoint_stacks
+from triton_fleet.aws.deploy.stack_repair import must_bootstrap, ready_stack
 from triton_fleet.aws.inventory import FileState, Runs, take_inventory
-from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
+from triton_fleet.aws.running_configuration import (
+    endpoint_stacks,
+    require_own_configuration,
+    require_own_content,
+)
 from triton_fleet.awsapi.stack import find_stack
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, FindingsError

@@ -10,7 +10,7 @@ import pytest
 
 from fleet_emulator.hosting import HostingError
 from tests.support.triton_models import DOUBLE, TENSORS, Starter, onnx_model, python_model
-from triton_fleet.aws.doctor.causes import causes, reason_of_failures
+from triton_fleet.aws.doctor.diagnosis import causes, reason_of_failures
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
 from triton_fleet.catalog.symptoms import Where

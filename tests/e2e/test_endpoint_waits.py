@@ -18,7 +18,7 @@ from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
 from triton_fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from triton_fleet.aws.deploy.failed_rollback import failed_rollback
 from triton_fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
-from triton_fleet.aws.fleet_stacks import endpoint_stacks
+from triton_fleet.aws.running_configuration import endpoint_stacks
 from triton_fleet.findings import CannotRunError, FindingsError
 
 

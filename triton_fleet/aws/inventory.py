@@ -103,8 +103,7 @@ def take_inventory(project: Project, access: Access | None) -> list[InventoryEnt
     stacks: Mapping[str, LiveStack] = {}
     live: Mapping[str, LiveEndpoint | None] = {}
     if access is not None:
-        from triton_fleet.aws.fleet_stacks import endpoint_stacks
-        from triton_fleet.aws.running_configuration import live_endpoint
+        from triton_fleet.aws.running_configuration import endpoint_stacks, live_endpoint
 
         stacks = endpoint_stacks(access.client("cloudformation"), access.place)
         sagemaker = access.client("sagemaker")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_fleet.awsapi.describe import described_endpoint
-from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.awsapi.stack import LiveStack, all_stacks
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.problems import did_you_mean
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
@@ -140,3 +144,19 @@ def declared_configuration(cloudformation: CloudFormationClient, stack: str) -> 
         if each["ResourceType"] == CONFIGURATION and is_there:
             return each["PhysicalResourceId"].rpartition("/")[2]
     return None
+
+
+def endpoint_stacks(cloudformation: CloudFormationClient, place: Deployment) -> dict[str, LiveStack]:
+    """The environment's endpoint stacks by the endpoint's name, which is the end of the stack's name.
+
+    Only the name identifies them: a stack in REVIEW_IN_PROGRESS has no tags.
+    """
+    prefix = stack_of(place, "")
+    stacks = [stack for stack in all_stacks(cloudformation) if stack.name.startswith(prefix)]
+    return {stack.name.removeprefix(prefix): stack for stack in stacks}
+
+
+def unknown_stack(place: Deployment, name: str, deployed: Iterable[str]) -> FindingsError:
+    """The error for a name that is not deployed, with the closest deployed name."""
+    message = f"no endpoint {name!r} is deployed in {place.environment!r}"
+    return FindingsError([Finding(code="FL606", message=message, hint=did_you_mean(name, list(deployed)))])

@@ -15,8 +15,8 @@ from triton_fleet.check.repository_owners import owned_specs, ownership_findings
 from triton_fleet.check.spec_images import image_findings
 from triton_fleet.check.spec_repositories import repository_findings
 from triton_fleet.context.context import EndpointContext
+from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings
-from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.endpoint.locks import MISSING, locked_context
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet

@@ -14,9 +14,8 @@ from rich.text import Text
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.deploy import Deploy, Parallelism
 from triton_fleet.aws.deploy.deploy_folder import DeployFolder
-from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_terms import StackHolder
-from triton_fleet.aws.preflight.headroom import headroom
+from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
+from triton_fleet.aws.preflight.quotas import headroom
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.check.run import checked_fleet
 from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile

@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.aws.doctor.causes import reason_of_failures
-from triton_fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well
+from triton_fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well, reason_of_failures
 from triton_fleet.aws.doctor.evidence import CONTAINER, evidence
 from triton_fleet.aws.doctor.lines import bare
 from triton_fleet.aws.doctor.observation import Observation, SeenLog

@@ -12,7 +12,7 @@ import typer
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
-from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
+from triton_fleet.aws.running_configuration import endpoint_stacks, unknown_stack
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack
 from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes

@@ -14,7 +14,7 @@ from triton_fleet.context.alarms import Alarm, Missing
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.periods import PERIOD, period, values
 from triton_fleet.context.triton_metrics import triton_metrics
-from triton_fleet.endpoint.scaling import summed_parts
+from triton_fleet.endpoint.endpoint_parts import summed_parts
 from triton_fleet.spec.alarms import MINUTE
 
 RUNBOOK = "docs/runbook.md"

@@ -12,14 +12,16 @@ from triton_fleet.context.triton_metrics import triton_metrics
 from triton_fleet.context.volume_key import volume_key
 from triton_fleet.endpoint.alarms import resolved_alarms
 from triton_fleet.endpoint.archives import counted_models, place_archives
-from triton_fleet.endpoint.endpoint_check import resolved_check
-from triton_fleet.endpoint.engines import resolved_engines
+from triton_fleet.endpoint.bucket_keys import source_findings
+from triton_fleet.endpoint.endpoint_parts import (
+    resolved_check,
+    resolved_engines,
+    resolved_rollout,
+    resolved_scaling,
+)
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings
-from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.endpoint.resolved_endpoint import GivenData, ResolvedEndpoint, ResolvedFleet
-from triton_fleet.endpoint.rollout import resolved_rollout
-from triton_fleet.endpoint.scaling import resolved_scaling
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.rules.apply import rule_findings

@@ -11,11 +11,13 @@ from triton_fleet.context.alarms import Alarm
 from triton_fleet.context.kinds import kinds
 from triton_fleet.context.registries import Repository
 from triton_fleet.context.triton_metrics import TritonMetrics
-from triton_fleet.endpoint.endpoint_check import ResolvedCheck
-from triton_fleet.endpoint.engines import ResolvedEngine
-from triton_fleet.endpoint.object_keys import capture_prefix_of, prefix_of
-from triton_fleet.endpoint.rollout import ResolvedRollout
-from triton_fleet.endpoint.scaling import ResolvedScaling
+from triton_fleet.endpoint.bucket_keys import capture_prefix_of, prefix_of
+from triton_fleet.endpoint.endpoint_parts import (
+    ResolvedCheck,
+    ResolvedEngine,
+    ResolvedRollout,
+    ResolvedScaling,
+)
 from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.endpoint import Compression, EndpointSpec, PackedArchive

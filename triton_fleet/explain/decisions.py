@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from triton_fleet.builds.engines.endpoint_engines import command_line, named_model, planned_engines
+from triton_fleet.builds.engines.lock import locked_engine
 from triton_fleet.catalog.variables import variables as known_variables
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.targets import target_model
@@ -13,11 +15,14 @@ from triton_fleet.endpoint.archives import place_archives
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.explain.effective_spec import redact
-from triton_fleet.explain.engines import engine_decisions
-from triton_fleet.explain.monitoring import alarm_decisions, dashboard_decisions
+from triton_fleet.explain.operation import (
+    alarm_decisions,
+    check_decisions,
+    dashboard_decisions,
+    rollout_decisions,
+    scaling_decisions,
+)
 from triton_fleet.explain.reasons import reasons
-from triton_fleet.explain.rollout import check_decisions, rollout_decisions
-from triton_fleet.explain.scaling import scaling_decisions
 from triton_fleet.explain.security import security_decisions
 from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import Deployment
@@ -167,3 +172,31 @@ def _places(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
         ("bucket", place.bucket, bucket),
     ):
         yield Decision(group="places", what=what, value=value, reason=reason)
+
+
+def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
+    """Each engine's key, who builds it, and how trtexec is called."""
+    for planned in planned_engines(endpoint):
+        model = named_model(endpoint, planned)
+        locked = locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model)
+        key = None if locked is None else planned.build(locked.onnx).key
+        reason = f"of {planned.engine.onnx}, trtexec's arguments, {planned.gpu} and {planned.image}"
+        if locked is None:
+            reason = "the lock has no digest of its ONNX model yet"
+        yield Decision(group="engines", what=f"engine of {model}", value=key, reason=reason)
+        runner = planned.runner
+        yield Decision(
+            group="engines",
+            what=f"built for {model} by",
+            value=f"{runner.way} on {runner.instance_type}",
+            reason=runner.why,
+            facts=(dated_facts("builds.yaml"),),
+        )
+        yield Decision(
+            group="engines",
+            what=f"command for {model}",
+            value=command_line(planned),
+            reason=f"in the spelling of TensorRT {planned.tensorrt}, which the image has",
+            facts=(dated_facts("releases.yaml"), dated_facts("tensorrt.yaml")),
+            certain=planned.certain,
+        )

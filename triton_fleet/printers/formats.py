@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.git.work_tree import work_tree
-from triton_fleet.printers.file_names import outside, place_in
+from triton_fleet.printers.excerpt import outside, place_in
 from triton_fleet.printers.github import as_github
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.sanitizer import printable_json, visible

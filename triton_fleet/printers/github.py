@@ -12,7 +12,7 @@ from pathlib import Path
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.printers.causes import Cause, Extent, causes
-from triton_fleet.printers.file_names import place_in
+from triton_fleet.printers.excerpt import place_in
 from triton_fleet.rules.names import display_name
 
 ANNOTATIONS = 10

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.endpoint import Compression

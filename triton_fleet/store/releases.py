@@ -11,10 +11,10 @@ from botocore.exceptions import ClientError
 from pydantic import ValidationError
 
 from triton_fleet.awsapi.actor import Actor, Record
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.errors import answered_at
 from triton_fleet.changes.spec_changes import recorded_spec
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.object_keys import RELEASES
+from triton_fleet.endpoint.bucket_keys import RELEASES
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.project.project import Project

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.fleet_folder import LOCK, SPEC
 from tests.support.prepared_account import OF_ALL, OF_TYPE, PreparedAccount
-from triton_fleet.aws.deploy.admission import Headroom, Need
-from triton_fleet.aws.preflight.headroom import headroom
+from triton_fleet.aws.deploy.worker_pool import Headroom, Need
+from triton_fleet.aws.preflight.quotas import headroom
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.project.project import open_project
 

@@ -16,8 +16,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkRun
-from triton_fleet.aws.deploy.cdk_processes import CdkEndedError
-from triton_fleet.aws.deploy.cdk_toolkit import PROCESS_ENDED
+from triton_fleet.aws.deploy.cdk_toolkit import PROCESS_ENDED, CdkEndedError
 from triton_fleet.findings import CannotRunError
 
 CHANGE_SET = "fleet-1"

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.embedded_cloudwatch import NOW, forget
-from triton_fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget, read_body
-from triton_fleet.aws.dashboard.lines import Line, fetch_lines
+from triton_fleet.aws.dashboard.body import (
+    Annotation,
+    Box,
+    Graph,
+    Line,
+    LogTable,
+    Text,
+    Widget,
+    fetch_lines,
+    read_body,
+)
 from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:

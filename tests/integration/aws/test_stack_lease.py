@@ -18,9 +18,17 @@ from tests.support.faulty_s3 import faulty_s3
 from tests.support.place import PLACE
 from triton_fleet.aws.access import Access, embedded_access
 from triton_fleet.aws.deploy import stack_lease
-from triton_fleet.aws.deploy.stack_lease import LEASES, RENEWAL_SECONDS, VALID_SECONDS, StackLeases
-from triton_fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.aws.deploy.stack_lease import (
+    DEPLOYS,
+    DESTROYS,
+    LEASES,
+    RENEWAL_SECONDS,
+    VALID_SECONDS,
+    StackHolder,
+    StackLeases,
+    StackTerms,
+)
+from triton_fleet.awsapi.errors import answered_at
 from triton_fleet.findings import CannotRunError
 from triton_fleet.store.builds.lease import Lease
 

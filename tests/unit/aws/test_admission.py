@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from triton_fleet.aws.deploy.admission import Admission, Headroom, Need
+from triton_fleet.aws.deploy.worker_pool import Admission, Headroom, Need
 
 G5, G6, ALL = "ml.g5.xlarge for endpoint usage", "ml.g6.xlarge for endpoint usage", "all instances"
 

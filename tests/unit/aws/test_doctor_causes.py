@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.aws.doctor.causes import LONGEST, MAX_CAUSES, NOT_NOW, causes
+from triton_fleet.aws.doctor.diagnosis import LONGEST, MAX_CAUSES, NOT_NOW, causes
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
 from triton_fleet.catalog.symptoms import Symptom, Where, symptoms

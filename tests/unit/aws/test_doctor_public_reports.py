@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.aws.doctor.causes import causes
+from triton_fleet.aws.doctor.diagnosis import causes
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
 from triton_fleet.catalog.symptoms import Where

@@ -14,8 +14,8 @@ from botocore.stub import Stubber
 
 from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import DeclaredResource, DeclaredStack, declared_stack
+from triton_fleet.aws.drift.difference import Comparison
 from triton_fleet.aws.drift.hosting import definitions, endpoints, variants
 from triton_fleet.aws.drift.monitoring import alarms, log_groups
 from triton_fleet.aws.drift.scaling import NOT_SUSPENDED, scaling

@@ -9,8 +9,7 @@ from html import escape
 from math import inf
 from typing import Any
 
-from triton_fleet.aws.dashboard.body import Annotation, Graph
-from triton_fleet.aws.dashboard.lines import Line
+from triton_fleet.aws.dashboard.body import Annotation, Graph, Line
 
 COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#4b5563")
 GRID, TEXT = "#e5e7eb", "#374151"

@@ -10,8 +10,7 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.aws.deploy.cdk_processes import CdkEndedError, CdkProcesses
-from triton_fleet.aws.deploy.cdk_toolkit import CdkToolkit, Watch
+from triton_fleet.aws.deploy.cdk_toolkit import CdkEndedError, CdkProcesses, CdkToolkit, Watch
 from triton_fleet.core.files import owner_only, write_atomically
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.synthesis import settings

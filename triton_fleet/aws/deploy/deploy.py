@@ -10,16 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.deploy.admission import Admission, Headroom
-from triton_fleet.aws.deploy.bootstrap import must_bootstrap
 from triton_fleet.aws.deploy.cdk import Cdk
-from triton_fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
+from triton_fleet.aws.deploy.endpoint_wait import (
+    GuardWatch,
+    await_endpoint,
+    configuration_to_replace,
+    skipped_waits,
+)
 from triton_fleet.aws.deploy.failures import deploy_failure, is_of_new_role
-from triton_fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
 from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
-from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
-from triton_fleet.aws.deploy.worker_pool import WorkerPool
+from triton_fleet.aws.deploy.stack_repair import (
+    Consent,
+    is_unchanged,
+    must_bootstrap,
+    ready_stack,
+    with_failed_rollback,
+)
+from triton_fleet.aws.deploy.worker_pool import Admission, Headroom, WorkerPool
 from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import NOTHING_OF_IT, find_stack, last_event, settled_stack

@@ -16,13 +16,11 @@ from triton_fleet.aws.access import Access
 from triton_fleet.aws.calls import read_calls
 from triton_fleet.aws.deploy.endpoint_wait import await_endpoint
 from triton_fleet.aws.deploy.failures import failed_resources
-from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_terms import DESTROYS
-from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
-from triton_fleet.aws.running_configuration import LiveEndpoint, live_endpoint
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.aws.deploy.stack_lease import DESTROYS, StackLeases
+from triton_fleet.aws.running_configuration import LiveEndpoint, endpoint_stacks, live_endpoint, unknown_stack
+from triton_fleet.awsapi.errors import answered_at
 from triton_fleet.awsapi.stack import LiveStack, settled_stack, stack_resources
-from triton_fleet.endpoint.object_keys import prefix_of
+from triton_fleet.endpoint.bucket_keys import prefix_of
 from triton_fleet.findings import CannotRunError, FindingsError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Leases of stacks: of two commands that change one stack, the second one waits and names the first."""
+"""The terms of a stack's lease: its holder, since when, and the commit that is deployed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,62 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.stack_repair import stack_after_operation
-from triton_fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
-from triton_fleet.awsapi.clock import answered_at
-from triton_fleet.awsapi.errors import DENIED
+from triton_fleet.awsapi.errors import DENIED, answered_at
 from triton_fleet.awsapi.stack import pauses
-from triton_fleet.core.digests import short_commit
-from triton_fleet.endpoint.object_keys import RELEASES
+from triton_fleet.core.digests import commit_words, short_commit
+from triton_fleet.endpoint.bucket_keys import RELEASES
 from triton_fleet.findings import CannotRunError
-from triton_fleet.store.builds.lease import Lease, LostError
+from triton_fleet.store.builds.lease import Lease, LostError, Terms
+
+DEPLOYS, DESTROYS = "deploys", "destroys"
+
+
+@dataclass(frozen=True)
+class StackHolder:
+    """The caller of a command, its clone and its commit.
+
+    Attributes:
+        name: Who calls AWS, for people.
+        token: Identifies the clone: it runs one deploy of an environment at a time, so that a lease with its
+            own token is of a command that was killed.
+        commit: The commit that is deployed; None: unknown.
+        uncommitted: Whether files differ from it.
+    """
+
+    name: str
+    token: str
+    commit: str | None = None
+    uncommitted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackTerms(Terms):
+    """The content of a stack's lease; it stays when the lease has ended.
+
+    Attributes:
+        since: When it was taken, by AWS's clock.
+        action: `deploys` or `destroys`.
+        commit: The commit that is deployed; None: unknown.
+        uncommitted: Whether files differed from it.
+    """
+
+    since: datetime
+    action: str = DEPLOYS
+    commit: str | None = None
+    uncommitted: bool = False
+
+    @property
+    def source(self) -> str:
+        """The commit that is deployed, as a clause; "" if that is unknown."""
+        if self.commit is None or self.action != DEPLOYS:
+            return ""
+        return f" from commit {commit_words(self.commit, uncommitted=self.uncommitted)}"
+
+    def __str__(self) -> str:
+        """One clause."""
+        verb = "deploying" if self.action == DEPLOYS else "deleting"
+        return f"{self.holder} has been {verb} it since {self.since:%H:%M:%S} UTC{self.source}"
+
 
 LEASES = f"{RELEASES}.leases/"
 """Below a prefix that every role for deploys may read and write; no endpoint's name begins with a dot."""

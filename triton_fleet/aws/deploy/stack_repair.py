@@ -1,10 +1,14 @@
-"""Prepares stacks that an interrupted or failed deploy left behind for the next deploy."""
+"""Prepares stacks for a deploy, and finds whether one would change anything."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.endpoint_wait import await_endpoint
@@ -13,6 +17,13 @@ from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack, settled_stack
 from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.changes.stack_comparison import (
+    SynthesisedStack,
+    has_same_settings,
+    has_same_template,
+    stored_values,
+    synthesised_stack,
+)
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -115,3 +126,71 @@ def with_failed_rollback(
     if isinstance(failure, CannotRunError):
         return CannotRunError(f"{failure.problem}\n{found.message}", f"{failure.remedy}; {found.hint}")
     return FindingsError([*failure.findings, found])
+
+
+TOOLKIT = "CDKToolkit"
+"""The default name of the stack of `cdk bootstrap`; an account may use another."""
+
+
+def must_bootstrap(access: Access, assembly: Path, notice: Notice = lambda _: None) -> bool:
+    """Whether the bootstrap is missing, incomplete, or older than a synthesised stack needs.
+
+    The version is in the parameter that each template names. Waits for a bootstrap in progress.
+
+    Raises:
+        CannotRunError: the bootstrap's stack is stuck.
+    """
+    toolkit = ready_stack(access, TOOLKIT, lambda _: False, notice).stack
+    if toolkit is not None and toolkit.state is not StackState.READY:
+        return True
+    return any(bootstrap_version(access, name) < needed for name, needed in needed_versions(assembly).items())
+
+
+def needed_versions(assembly: Path) -> dict[str, int]:
+    """The bootstrap version that a synthesised assembly's stacks need, by parameter name."""
+    artifacts = json.loads((assembly / "manifest.json").read_text())["artifacts"].values()
+    needed: dict[str, int] = {}
+    for artifact in artifacts:
+        properties = artifact.get("properties", {})
+        if "bootstrapStackVersionSsmParameter" in properties:
+            name = properties["bootstrapStackVersionSsmParameter"]
+            needed[name] = max(needed.get(name, 0), properties["requiresBootstrapStackVersion"])
+    return needed
+
+
+def bootstrap_version(access: Access, name: str) -> int:
+    """The account's bootstrap version, from a parameter; 0 if the parameter does not exist."""
+    try:
+        return int(access.client("ssm").get_parameter(Name=name)["Parameter"]["Value"])
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ParameterNotFound":
+            return 0
+        raise
+
+
+def is_unchanged(access: Access, assembly: Path, name: str) -> bool:
+    """Whether a deploy of the stack would change nothing; False wherever that is uncertain.
+
+    Compared are status, template, tags, notifications, protection, and the values of parameters from the
+    parameter store. A dynamic reference (`{{resolve:ssm:...}}`) is looked up by CloudFormation only when its
+    resource changes, so an equal template has nothing to look up.
+    """
+    try:
+        with aws_errors_as_findings():
+            return _is_unchanged(access, synthesised_stack(assembly, name), name)
+    except CannotRunError:
+        return False
+
+
+def _is_unchanged(access: Access, synthesised: SynthesisedStack, name: str) -> bool:
+    cloudformation = access.client("cloudformation")
+    (deployed,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if not has_same_settings(synthesised, deployed):
+        return False
+    body: Any = cloudformation.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
+    if not has_same_template(synthesised, body):
+        return False
+    return all(
+        access.client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"] == value
+        for parameter, value in stored_values(synthesised, deployed)
+    )

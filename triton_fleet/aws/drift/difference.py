@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,3 +147,21 @@ def _text(value: Any) -> str:
             else str(value)
         )
         return text.encode("ascii", "replace").decode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What differs of one resource, which people know as the subject.
+
+    `restore` brings it back to what is declared; None where only a new stack does. Several resources may
+    share one.
+    """
+
+    subject: str
+    differences: tuple[Difference, ...]
+    restore: Callable[[], object] | None
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the resource does not exist any more."""
+        return self.differences == (DELETED,)

@@ -12,9 +12,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import DeclaredStack
-from triton_fleet.aws.drift.difference import DELETED, Difference, differences
+from triton_fleet.aws.drift.difference import DELETED, Comparison, Difference, differences
 from triton_fleet.aws.drift.scaling import TARGET, bounds
 from triton_fleet.aws.running_configuration import CONFIGURATION, is_same_configuration
 from triton_fleet.awsapi.describe import described_endpoint, is_missing, scalable_id

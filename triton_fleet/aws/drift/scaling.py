@@ -11,9 +11,8 @@ from functools import partial
 from typing import Any
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import DeclaredResource, DeclaredStack
-from triton_fleet.aws.drift.difference import ABSENT, DELETED, Whole, differences
+from triton_fleet.aws.drift.difference import ABSENT, DELETED, Comparison, Whole, differences
 from triton_fleet.awsapi.describe import OF_VARIANTS
 
 TARGET, POLICY = "AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy"

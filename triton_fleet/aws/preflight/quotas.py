@@ -1,4 +1,4 @@
-"""Whether the account's quotas allow the instances of the endpoints and of their updates."""
+"""Checks that the quotas of an account allow the instances of endpoints and updates, and its functions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from functools import cached_property
 from math import floor
 from typing import Any
 
-from triton_fleet.aws.preflight.check_result import CheckResult
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.deploy.worker_pool import Headroom, Need
 from triton_fleet.aws.preflight.instances import MAX_ENDPOINTS, running_instances
-from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.aws.preflight.subject import CheckResult, Subject
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.catalog.limits import all_instances_quota, instance_quota, quota_service
-from triton_fleet.context.capacity import Capacity, Demand, capacity, demand
+from triton_fleet.context.capacity import DEFAULT_CONCURRENCY, Capacity, Demand, capacity, demand
 from triton_fleet.context.machines import Machine, own_machines
-from triton_fleet.findings import Finding
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import CannotRunError, Finding
 from triton_fleet.spec.problems import dotted_path
 
 NAMED = 3
@@ -215,3 +218,74 @@ def _in_all(use: QuotaUse) -> str:
     others = f", {use.others} run for other endpoints" if use.others else ""
     total = f": {use.max_demand.rest} in total" if use.others or len(use.endpoints) > 1 else ""
     return f"{others}{total}, {use.max_demand.update} while one is updated"
+
+
+EXECUTIONS_PER_STACK = 4
+"""Two custom resources of a stack at a time; the CDK's function waits for ours in each.
+
+An estimate: no public source states how many CloudFormation starts at once (docs/unverified.md).
+"""
+EXECUTIONS_QUOTA = ("lambda", "L-B99A9384")
+"""Concurrent executions. Source: repost.aws, knowledge-center/lambda-concurrency-limit-increase."""
+
+
+def functions(subject: Subject) -> Iterator[CheckResult]:
+    """The concurrent executions that are left to functions without reserved ones, where stacks run at once.
+
+    AWS gives new accounts as few as 10. What CloudFormation does when Lambda throttles is not known, so too
+    few are a warning.
+    """
+    stacks = min(len(subject.endpoints), DEFAULT_CONCURRENCY)
+    if stacks < 2:
+        return
+    limits = subject.access.client("lambda").get_account_settings()["AccountLimit"]
+    free, needed = limits["UnreservedConcurrentExecutions"], stacks * EXECUTIONS_PER_STACK
+    text = f"{free} concurrent executions of Lambda; {stacks} stacks at once need about {needed}"
+    if free >= needed:
+        yield CheckResult(what="functions", text=text)
+        return
+    concurrency = max(1, free // EXECUTIONS_PER_STACK)
+    more = request_more(subject.place.region, *EXECUTIONS_QUOTA, 1000)
+    hint = f"`fleet deploy --env {subject.place.environment} --concurrency {concurrency}`; or {more}"
+    finding = subject.of_environment("FL638", text, hint, warns=True)
+    yield CheckResult(what="functions", text=text, findings=(finding,))
+
+
+def headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
+    """What deploys of the endpoints need, by quota, and what is free; unlimited where that cannot be read.
+
+    Whether a changed stack replaces the endpoint's instances is not known before its deploy, so each is
+    assumed to.
+    """
+    try:
+        with aws_errors_as_findings():
+            return _headroom(access, endpoints)
+    except CannotRunError as error:
+        notice = f"the quotas cannot be read, so they do not limit parallel deploys: {error.problem}"
+        return Headroom(notices=(notice,))
+
+
+def _headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
+    running = running_instances(access.client("sagemaker"))
+    fleets = [capacity(endpoint.spec, running.of(endpoint.name)) for endpoint in endpoints]
+    quotas = counted_quotas(fleets)
+    found = read_quotas(access.client("service-quotas"), quotas)
+    free = {name: each.value - running.of_others((), quotas[name]) for name, each in found.items()}
+    needs = {fleet.endpoint: _endpoint_need(fleet, quotas) for fleet in fleets}
+    return Headroom(needs=needs, free=free, notices=tuple(_notices(needs, free)))
+
+
+def _endpoint_need(fleet: Capacity, quotas: Mapping[str, str | None]) -> Need:
+    after = {name: fleet.growth(instance_type) for name, instance_type in quotas.items()}
+    counted = [name for name, instance_type in quotas.items() if fleet.counts(instance_type)]
+    return Need(during={name: max(fleet.added, after[name]) for name in counted}, after=after)
+
+
+def _notices(needs: Mapping[str, Need], free: Mapping[str, float]) -> list[str]:
+    sums = {quota: sum(need.during.get(quota, 0) for need in needs.values()) for quota in free}
+    return [
+        f"{quota}: {max(0, free[quota]):g} free, {wanted} needed: deploys that need them"
+        " run one after another"
+        for quota, wanted in sums.items()
+        if wanted > free[quota]
+    ]

@@ -1,21 +1,29 @@
-"""Whether stacks can be deployed to in their current state."""
+"""Checks of the stacks' states, of their alarms, and of their registered variants."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.deploy.bootstrap import TOOLKIT, bootstrap_version
 from triton_fleet.aws.deploy.failed_rollback import failed_rollback
-from triton_fleet.aws.preflight.check_result import CheckResult
-from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.aws.deploy.stack_repair import TOOLKIT, bootstrap_version
+from triton_fleet.aws.preflight.subject import AT_ONCE, CheckResult, Subject
+from triton_fleet.awsapi.describe import OF_VARIANTS, scalable_id
 from triton_fleet.awsapi.errors import DENIED
-from triton_fleet.awsapi.stack import NOTHING_OF_IT, LiveStack, find_stack
+from triton_fleet.awsapi.stack import NOTHING_OF_IT, LiveStack, find_stack, stack_resources
 from triton_fleet.catalog.bootstrap import needed_bootstrap
 from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.core.parallel import all_in_parallel
+from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.findings import Finding
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
+    from mypy_boto3_cloudwatch.type_defs import MetricAlarmTypeDef
 
 UNSEEN = (
     "`fleet deploy` continues its rollback if the endpoint runs its previous configuration; these credentials"
@@ -91,3 +99,107 @@ def stack_state_finding(access: Access, stack: LiveStack, finding: Callable[...,
             "FL624", str(stack), f"{AT_WORK}{'; ' if stack.remedy else ''}{stack.remedy}", warns=True
         )
     return None
+
+
+ALARM = "AWS::CloudWatch::Alarm"
+OF_ONE_CONFIGURATION = "EndpointConfigName"
+"""The dimension that only rollback alarms have."""
+NAMES = 100
+"""The most names in a DescribeAlarms call; source: botocore, AlarmNames."""
+ROLLED_BACK = (
+    "a new configuration has its own alarms: this one does not roll back a deploy that fixes the cause"
+)
+LOOK = "see docs/runbook.md, unless this deploy is the fix"
+
+
+def alarms(subject: Subject) -> Iterator[CheckResult]:
+    """The alarms of each endpoint's stack that are firing; only warnings.
+
+    Alarms that roll back an update are of one configuration each, so that the errors of the running one do
+    not stop the deploy that fixes them (docs/decisions/0013); nor should an operator's alarm.
+    """
+    cloudformation, cloudwatch = subject.access.client("cloudformation"), subject.access.client("cloudwatch")
+    looks = all_in_parallel(
+        subject.endpoints, lambda each: _firing_alarms(cloudformation, cloudwatch, each), AT_ONCE
+    )
+    for endpoint, firing in zip(subject.endpoints, looks, strict=True):
+        what = f"alarms {endpoint.name}"
+        if firing is None:
+            yield CheckResult(what=what, text="none yet: its stack is not deployed")
+            continue
+        names = ", ".join(alarm["AlarmName"] for alarm in firing)
+        findings = tuple(_alarm_finding(subject, endpoint.name, alarm) for alarm in firing)
+        yield CheckResult(
+            what=what, text=f"in ALARM: {names}" if names else "none in ALARM", findings=findings
+        )
+
+
+def _firing_alarms(
+    cloudformation: CloudFormationClient, cloudwatch: CloudWatchClient, endpoint: ResolvedEndpoint
+) -> list[MetricAlarmTypeDef] | None:
+    stack = find_stack(cloudformation, endpoint.stack)
+    if stack is None:
+        return None
+    names = [
+        stack_resource["PhysicalResourceId"]
+        for stack_resource in stack_resources(cloudformation, stack, ALARM)
+    ]
+    described = [
+        alarm
+        for start in range(0, len(names), NAMES)
+        for alarm in cloudwatch.describe_alarms(AlarmNames=names[start : start + NAMES])["MetricAlarms"]
+    ]
+    return [alarm for alarm in described if alarm["StateValue"] == "ALARM"]
+
+
+def _alarm_finding(subject: Subject, endpoint: str, alarm: MetricAlarmTypeDef) -> Finding:
+    dimensions = {each["Name"] for each in alarm.get("Dimensions", ())}
+    of_rollout = OF_ONE_CONFIGURATION in dimensions
+    description = alarm.get("AlarmDescription", "")
+    message = f"{alarm['AlarmName']} is in ALARM" + (f": {description}" if description else "")
+    key, hint = ("rollout", ROLLED_BACK) if of_rollout else ("alarms", LOOK)
+    return subject.of_spec(endpoint, (key,), "FL630", message, hint, warns=True)
+
+
+SCALABLE_TARGET = "AWS::ApplicationAutoScaling::ScalableTarget"
+DEREGISTER = (
+    "run `aws application-autoscaling deregister-scalable-target --region {region} --service-namespace"
+    " {namespace} --scalable-dimension {dimension} --resource-id {id}` and deploy at once: it deletes its"
+    " policies and scheduled actions, so that the endpoint keeps its number of instances until the stack has"
+    " registered it; or remove `scaling` from the spec"
+)
+
+
+def scaling(subject: Subject) -> Iterator[CheckResult]:
+    """Whether somebody else has registered the variant of a scaled endpoint."""
+    endpoints = [endpoint for endpoint in subject.endpoints if endpoint.scaling is not None]
+    if endpoints:
+        cloudformation = subject.access.client("cloudformation")
+        autoscaling = subject.access.client("application-autoscaling")
+        yield from all_in_parallel(
+            endpoints, lambda each: _scaling(subject, cloudformation, autoscaling, each), AT_ONCE
+        )
+
+
+def _scaling(
+    subject: Subject, cloudformation: Any, autoscaling: Any, endpoint: ResolvedEndpoint
+) -> CheckResult:
+    what, id = f"scaling {endpoint.name}", scalable_id(endpoint.name, VARIANT)
+    stack = find_stack(cloudformation, endpoint.stack)
+    if stack is None or stack.state in NOTHING_OF_IT:
+        return CheckResult(what=what, text="none yet: its stack is not deployed")
+    if stack_resources(cloudformation, stack, SCALABLE_TARGET):
+        return CheckResult(what=what, text="registered by its stack")
+    answer = autoscaling.describe_scalable_targets(**OF_VARIANTS, ResourceIds=[id])
+    if not answer["ScalableTargets"]:
+        return CheckResult(what=what, text="not registered yet")
+    (found,) = answer["ScalableTargets"]
+    message = (
+        f"the variant {VARIANT} of {endpoint.name} is registered with Application Auto Scaling for"
+        f" {found['MinCapacity']} to {found['MaxCapacity']} instances, and not by the stack {endpoint.stack},"
+        " whose registration would be refused"
+    )
+    namespace, dimension = OF_VARIANTS["ServiceNamespace"], OF_VARIANTS["ScalableDimension"]
+    hint = DEREGISTER.format(region=subject.place.region, namespace=namespace, dimension=dimension, id=id)
+    finding = subject.of_spec(endpoint.name, ("scaling",), "FL639", message, hint)
+    return CheckResult(what=what, text=f"{VARIANT} is registered, and not by its stack", findings=(finding,))

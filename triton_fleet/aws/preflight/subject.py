@@ -8,7 +8,7 @@ from functools import cached_property
 
 from triton_fleet.aws.access import Access
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
-from triton_fleet.findings import Finding, Severity
+from triton_fleet.findings import CannotRunError, Finding, Severity
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.source import KeyPath, finding_at
@@ -58,3 +58,23 @@ class Subject:
 
 def _downgrade(finding: Finding, *, warns: bool) -> Finding:
     return replace(finding, severity=Severity.WARNING) if warns else finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """What was checked, what was read, and the findings.
+
+    `problem` is why AWS could not be called, if so; a missing permission is a finding.
+    """
+
+    what: str
+    text: str
+    findings: tuple[Finding, ...] = ()
+    problem: CannotRunError | None = None
+
+    @property
+    def severity(self) -> Severity | None:
+        """The worst severity of its findings; also an error if AWS could not be called."""
+        if self.problem is not None:
+            return Severity.ERROR
+        return min((finding.severity for finding in self.findings), key=list(Severity).index, default=None)

@@ -1,24 +1,89 @@
-"""An image of Amazon ECR, read without Docker: its manifest, its configuration, the names in its layers."""
+"""An image of Amazon ECR, read without Docker: its manifest, its configuration, the names in its layers.
+
+Source: OCI image specification, layer.md; RFC 8878, the magic number of Zstandard.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from triton_fleet.awsapi.errors import DENIED, aws_errors_as_findings
 from triton_fleet.awsapi.images.download import open_blob, read_blob
-from triton_fleet.awsapi.images.layers import NoZstdError, layer_paths
 from triton_fleet.awsapi.images.manifest import MEDIA_TYPES, Index, Manifest, parse_json, parse_manifest
 from triton_fleet.awsapi.images.reference import ImageReference
 from triton_fleet.builds.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
-from triton_fleet.repository.reading.gunzip import Bounds
-from triton_fleet.repository.stream import UnreadableError
+from triton_fleet.repository.reading.gunzip import Bounds, gunzip
+from triton_fleet.repository.reading.tar import members
+from triton_fleet.repository.stream import PIECE, CutOffError, Stream, UnreadableError
 from triton_fleet.spec.image import DOCKER_MANIFEST, PLATFORM, ImageFacts
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ZSTD_MODULE = "compression.zstd"
+"""What Python has since 3.14."""
+
+
+class NoZstdError(Exception):
+    """A layer is compressed with Zstandard, which this Python cannot undo."""
+
+
+class Unzstd(Stream):
+    """What a Zstandard stream holds."""
+
+    def __init__(self, packed: Stream, bounds: Bounds) -> None:
+        super().__init__()
+        self._packed, self._bounds = packed, bounds
+        self._zstd: Any = import_module(ZSTD_MODULE)
+        self._inflate = self._zstd.ZstdDecompressor()
+
+    def _next(self) -> bytes:
+        piece = b""
+        while not piece:
+            data = b""
+            if self._inflate.eof:
+                data = self._inflate.unused_data or self._packed.read(PIECE)
+                if not data:
+                    return b""
+                self._inflate = self._zstd.ZstdDecompressor()
+            elif self._inflate.needs_input:
+                data = self._packed.read(PIECE)
+                if not data:
+                    raise CutOffError("it is cut off: the end of its Zstandard stream is missing")
+            try:
+                piece = self._inflate.decompress(data, PIECE)
+            except self._zstd.ZstdError as error:
+                raise UnreadableError(f"its Zstandard stream is damaged: {error}") from error
+        self._bounds.unpack(len(piece))
+        return piece
+
+
+def layer_paths(packed: Stream, bounds: Bounds) -> Iterator[str]:
+    """The names of a layer's entries, those of folders with a `/` at the end.
+
+    Raises:
+        UnreadableError: it is not a tar stream, a damaged one, or more than `bounds` lets through.
+        NoZstdError: this Python cannot read it.
+    """
+    stream = packed
+    if packed.peek(len(ZSTD_MAGIC)) == ZSTD_MAGIC:
+        if not has_zstd():
+            raise NoZstdError
+        stream = Unzstd(packed, bounds)
+    for member in members(gunzip(stream, bounds), bounds):
+        yield f"{member.path.rstrip('/')}/" if member.is_folder else member.path
+
+
+def has_zstd() -> bool:
+    """Whether this Python can undo Zstandard."""
+    return find_spec("_zstd") is not None
+
 
 NO_REPOSITORY = "RepositoryNotFoundException"
 NO_LAYER = ("LayersNotFoundException", "LayerInaccessibleException")

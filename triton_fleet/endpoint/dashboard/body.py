@@ -11,17 +11,15 @@ from typing import Any, TypeAlias
 
 from triton_fleet.catalog.metrics import triton_series
 from triton_fleet.context.triton_metrics import TritonMetrics, container_log_group
-from triton_fleet.endpoint.dashboard.annotations import Annotation, horizontal
-from triton_fleet.endpoint.dashboard.graph import Graph, Line, TritonGraph
-from triton_fleet.endpoint.dashboard.lines import drawn_lines, held_lines
+from triton_fleet.endpoint.dashboard.lines import Annotation, drawn_lines, held_lines, horizontal
 from triton_fleet.endpoint.dashboard.log_queries import last_errors
-from triton_fleet.endpoint.dashboard.sections import SECTIONS
+from triton_fleet.endpoint.dashboard.sections import SECTIONS, Graph, Line, TritonGraph
 from triton_fleet.endpoint.dashboard.triton import TITLE, TRITON_GRAPHS, triton_lines, triton_text
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 Json: TypeAlias = dict[str, Any]
 
-COLUMNS, GRAPH, TEXT, LOG = 24, 6, 2, 8
+COLUMNS, GRAPH, TEXT_HEIGHT, LOG = 24, 6, 2, 8
 """Columns of the grid; heights of a graph, a heading and a table of log lines."""
 
 
@@ -39,8 +37,8 @@ def dashboard_body(endpoint: ResolvedEndpoint) -> Json:
     widgets, y = list[Json](), 0
     for section in _sections(endpoint):
         text = {"markdown": f"## {section.title}\n{section.text}"}
-        widgets.append(_widget("text", text, y=y, height=TEXT))
-        y += TEXT
+        widgets.append(_widget("text", text, y=y, height=TEXT_HEIGHT))
+        y += TEXT_HEIGHT
         columns = 3 if len(section.graphs) % 3 == 0 else 2
         width = COLUMNS // columns
         for number, graph in enumerate(section.graphs):

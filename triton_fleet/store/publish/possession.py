@@ -11,7 +11,7 @@ from triton_fleet.builds.engines.endpoint_engines import spec_engines
 from triton_fleet.builds.engines.lock import archive_digest, packed_name
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.core.read_cache import ReadCache
-from triton_fleet.endpoint.engines import ResolvedEngine
+from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.s3_repository import in_s3
