@@ -76,7 +76,7 @@ def destroy(
                 say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(place, name)}")
         if not found:
             return
-        if protected := [_protection(project, name) for name in found if found[name].stack.protected]:
+        if protected := [_protection(project, name) for name in found if found[name].stack.is_protected]:
             raise FindingsError(protected)
         if not _is_confirmed(project, list(found), yes=yes, confirm=confirm):
             say("nothing was deleted")

@@ -61,4 +61,4 @@ def preflight(
 
 
 def _line(seen: CheckResult) -> Text:
-    return Text.assemble(SIGNS[seen.severity], indent_lines(f" {seen.what}: {seen.text}"))
+    return Text.assemble(SIGNS[seen.severity], indent_lines(f" {seen.title}: {seen.text}"))

@@ -48,13 +48,13 @@ Source: S3 user guide, bucketnamingrules.html.
 """
 
 
-def source_findings(project: Project, loaded: LoadedSpec) -> Iterator[Finding]:
+def source_findings(project: Project, loaded_spec: LoadedSpec) -> Iterator[Finding]:
     """Repositories and ONNX models of a spec that are another endpoint's in a fleet's bucket, or may be."""
-    for path, url in named_inputs(loaded.source):
+    for path, url in named_inputs(loaded_spec.source):
         if not url.startswith(S3):
             continue
         bucket, _, key = url.removeprefix(S3).partition("/")
-        endpoint, mark = loaded.spec.endpoint, loaded.source.mark(path)
+        endpoint, mark = loaded_spec.spec.endpoint, loaded_spec.source.mark(path)
         if not _BUCKET.fullmatch(bucket) or bucket.endswith(_ALIASES):
             message = f"{url} does not show which bucket it is in"
             yield finding_at(mark, CODE, message, "name the bucket itself, not an access point or its alias")

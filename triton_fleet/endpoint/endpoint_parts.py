@@ -128,15 +128,15 @@ def resolved_engines(endpoint: EndpointContext) -> tuple[ResolvedEngine, ...]:
 
 
 def _resolve_engines(endpoint: EndpointContext) -> Iterator[ResolvedEngine]:
-    for planned in planned_engines(endpoint):
-        locked = locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model)
-        if locked is not None:
+    for engine_plan in planned_engines(endpoint):
+        lock_engine = locked_engine(endpoint.spec, endpoint.locked, engine_plan.index, engine_plan.model)
+        if lock_engine is not None:
             yield ResolvedEngine(
-                model=planned.model,
-                index=planned.index,
-                build=planned.build(locked.onnx),
-                runner=planned.runner,
-                onnx=planned.engine.onnx,
-                size=locked.size,
-                mark=endpoint.source.mark(planned.path),
+                model=engine_plan.model,
+                index=engine_plan.index,
+                build=engine_plan.build(lock_engine.onnx),
+                runner=engine_plan.runner,
+                onnx=engine_plan.engine.onnx,
+                size=lock_engine.size,
+                mark=endpoint.source.mark(engine_plan.path),
             )

@@ -44,41 +44,41 @@ def scaling_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
         value=f"{scaling.min} to {scaling.max}",
         reason=f"from `scaling.min` and `scaling.max`{several if len(scaling.targets) > 1 else ''}",
     )
-    for measure, wanted in scaling.targets.items():
-        yield _target(endpoint, measure, wanted)
+    for measure, target in scaling.targets.items():
+        yield _target(endpoint, measure, target)
     yield from _schedules(scaling)
     yield _new_instance(endpoint)
 
 
 def _new_instance(endpoint: EndpointContext) -> Decision:
     """Calls wait, or fail, for as long as a new instance is under way: `min` has to bear them until then."""
-    measured = cold_start(endpoint.spec.triton)
-    here = "" if measured.release == endpoint.spec.triton else ", as this one's was not measured"
+    measurement = cold_start(endpoint.spec.triton)
+    difference = "" if measurement.release == endpoint.spec.triton else ", as this one's was not measured"
     return Decision(
         group="scaling",
         what="a new instance answers after",
-        value=f"about {measured.minutes} minutes",
+        value=f"about {measurement.minutes} minutes",
         reason=(
-            f"measured with the image of Triton {measured.release}, {measured.unpacked_gb:g} GB unpacked"
-            f"{here}; models that load slowly add to it"
+            f"measured with the image of Triton {measurement.release}, {measurement.unpacked_gb:g} GB"
+            f" unpacked{difference}; models that load slowly add to it"
         ),
         facts=(dated_facts("releases.yaml"),),
-        certain=not here,
+        certain=not difference,
     )
 
 
-def _target(endpoint: EndpointContext, measure: str, wanted: float) -> Decision:
+def _target(endpoint: EndpointContext, measure: str, target: float) -> Decision:
     metric, machine = endpoint_metric(measure), endpoint.machine
     facts = (dated_facts("metrics.yaml"), dated_facts("instances.yaml"))
-    value: str | None = f"{wanted:.15g}"
+    value: str | None = f"{target:.15g}"
     reason = f"from `scaling.{measure}`: {_PLAIN.get(measure, '')}"
     if metric.adds_up:
         part, count = _PARTS[metric.adds_up], summed_parts(measure, machine) if machine else 0
-        value = f"{wanted * count:.15g} {metric.unit}" if count else None
+        value = f"{target * count:.15g} {metric.unit}" if count else None
         reason = f"the catalog has no {part} of {endpoint.spec.instance.type}, and so no metric of it"
         if count:
             reason = (
-                f"{wanted:.15g} % of one {part} x {count}, as many as {endpoint.spec.instance.type} has:"
+                f"{target:.15g} % of one {part} x {count}, as many as {endpoint.spec.instance.type} has:"
                 f" the metric adds up a machine's {part}s"
             )
     return Decision(
@@ -110,8 +110,8 @@ def rollout_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
         yield _second_fleet(0)
         return
     rollout = resolved_rollout(spec, spec.rollout)
-    how = "first, then the rest" if rollout.strategy is Strategy.CANARY else "at a time"
-    step = "" if rollout.step is None else f", {rollout.step}% {how}"
+    order = "first, then the rest" if rollout.strategy is Strategy.CANARY else "at a time"
+    step = "" if rollout.step is None else f", {rollout.step}% {order}"
     yield Decision(
         group="rollout",
         what="strategy",
@@ -126,8 +126,8 @@ def rollout_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     yield from _alarms(rollout)
 
 
-def _second_fleet(kept: int) -> Decision:
-    reason = f"a second fleet; the first is kept for {kept}s after the last step"
+def _second_fleet(seconds: int) -> Decision:
+    reason = f"a second fleet; the first is kept for {seconds}s after the last step"
     return Decision(group="rollout", what="instances during an update", value="twice as many", reason=reason)
 
 
@@ -156,8 +156,8 @@ def check_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     for name in spec.warm:
         yield Decision(group="check", what="loaded", value=targets.get(name, name), reason="from `warm`")
     for sample in spec.samples:
-        called = f" of {targets.get(sample.target, sample.target)}" if sample.target else ""
-        reason = f"called{called} after each deploy, which is rolled back unless it is answered so"
+        target = f" of {targets.get(sample.target, sample.target)}" if sample.target else ""
+        reason = f"called{target} after each deploy, which is rolled back unless it is answered so"
         yield Decision(group="check", what=f"sample {sample.name}", value=_sample_text(sample), reason=reason)
     if not spec.samples:
         reason = "`samples` is left out: a model that loads and answers wrongly is deployed"
@@ -196,9 +196,9 @@ def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
         yield Decision(group="alarms", what="alarms", value="none", reason=reason)
     notifications, owner = endpoint.environment.notifications, endpoint.spec.owner
     own = notifications.owners.get(owner.team) if owner else None
-    notified = notifications if own is None else own
+    topics = notifications if own is None else own
     key = "notifications" if own is None or owner is None else f"notifications.owners.{owner.team}"
-    for severity, subscribers in notified.by_severity.items():
+    for severity, subscribers in topics.by_severity.items():
         if any(alarm.severity == severity for _, alarm in alarms):
             yield Decision(
                 group="alarms",
@@ -230,12 +230,12 @@ def dashboard_decisions(endpoint: EndpointContext, prices: PriceBook) -> Iterato
         yield Decision(group="dashboard", what="dashboard", value="none", reason=reason)
         return
     price = prices.dashboards(1)
-    monthly = "an unknown price" if price is None else f"{price} {prices.currency}"
+    price_text = "an unknown price" if price is None else f"{price} {prices.currency}"
     yield Decision(
         group="dashboard",
         what="dashboard",
         value="one of its own",
-        reason=f"`dashboards` of the environment; in an account {monthly} a month,"
+        reason=f"`dashboards` of the environment; in an account {price_text} a month,"
         " which `dashboards: false` saves",
         facts=(dated_facts(OTHER),),
     )

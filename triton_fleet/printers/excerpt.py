@@ -31,10 +31,10 @@ def outside(finding: Finding) -> Finding:
     return finding
 
 
-def uri_of(place: PurePath) -> str:
+def uri_of(path_in_tree: PurePath) -> str:
     """The path as a URI, absolute as it is."""
-    path = quote_from_bytes(os.fsencode(place.as_posix()))
-    return f"file://{path}" if place.is_absolute() else path
+    path = quote_from_bytes(os.fsencode(path_in_tree.as_posix()))
+    return f"file://{path}" if path_in_tree.is_absolute() else path
 
 
 MAX_BYTES = 1 << 20

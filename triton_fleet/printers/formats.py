@@ -48,8 +48,8 @@ def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> N
         case Format.SARIF:
             from triton_fleet.printers.sarif import as_sarif
 
-            shown = [outside(finding) for finding in findings]
-            _write(printable_json(_unicode(as_sarif(shown, _top(root), root))))
+            outer_findings = [outside(finding) for finding in findings]
+            _write(printable_json(_unicode(as_sarif(outer_findings, _top(root), root))))
         case Format.GITHUB:
             lines = _unicode(as_github([outside(finding) for finding in findings], _top(root))).split("\n")
             _write("\n".join(map(visible, lines)))

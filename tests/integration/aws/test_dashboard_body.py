@@ -70,7 +70,7 @@ def test_a_graph_has_its_place_title_and_axis() -> None:
     (graph,) = read(widget(LATENCY, properties=axis))
     assert isinstance(graph, Graph)
     assert (graph.title, graph.box) == ("Latency", Box(12, 6, 12, 6))
-    assert (graph.least, graph.most) == (0, None)
+    assert (graph.minimum, graph.maximum) == (0, None)
 
 
 def test_a_metric_is_drawn_with_its_statistic(cloudwatch: CloudWatchClient) -> None:

@@ -150,7 +150,7 @@ class TestPromoted:
 def test_nothing_is_deleted_if_one_stack_is_protected(
     typed: Typed, account: dict[str, Deletion], two: FleetFolder, key: str, orphan: bool, hint: str
 ) -> None:
-    account["sentences"].stack.protected = True  # type: ignore[misc]
+    account["sentences"].stack.is_protected = True  # type: ignore[misc]
     two.environment(key)
     if orphan:
         (two.root / "model_specs/sentences.yaml").unlink()

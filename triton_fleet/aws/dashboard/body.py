@@ -66,8 +66,8 @@ class Graph:
 
     title: str
     box: Box
-    least: float | None
-    most: float | None
+    minimum: float | None
+    maximum: float | None
     queries: tuple[Query, ...]
     annotations: tuple[Annotation, ...] = ()
 
@@ -103,54 +103,56 @@ def read_body(body: str) -> list[Widget]:
 def _widget(widget: Mapping[str, Any]) -> Widget:
     properties = widget["properties"]
     title = properties.get("title", "")
-    where = f"the widget {title!r}"
-    _check(where, widget, _WIDGET)
+    subject = f"the widget {title!r}"
+    _check(subject, widget, _WIDGET)
     box = Box(*(widget[key] for key in ("x", "y", "width", "height")))
     match widget["type"], properties.get("view"):
         case "metric", "timeSeries" | None:
-            return _graph(where, title, box, properties)
+            return _graph(subject, title, box, properties)
         case "log", "table" | None:
-            _check(where, properties, {"title", "region", "query", "view"})
+            _check(subject, properties, {"title", "region", "query", "view"})
             return LogTable(title, box)
         case "text", None:
             _check("a text", properties, {"markdown"})
             return Text(box, properties["markdown"])
         case kind, view:
-            raise _drawing_error(where, f"is of the type {kind} {view or ''}".rstrip())
+            raise _drawing_error(subject, f"is of the type {kind} {view or ''}".rstrip())
     raise AssertionError
 
 
-def _graph(where: str, title: str, box: Box, properties: Mapping[str, Any]) -> Graph:
-    _check(where, properties, _PROPERTIES)
+def _graph(subject: str, title: str, box: Box, properties: Mapping[str, Any]) -> Graph:
+    _check(subject, properties, _PROPERTIES)
     axes = properties.get("yAxis", {})
-    _check(f"the axis of {where}", axes, {"left"})
-    left = axes.get("left", {})
-    _check(f"the axis of {where}", left, {"min", "max", "showUnits"})
+    _check(f"the axis of {subject}", axes, {"left"})
+    left_axis = axes.get("left", {})
+    _check(f"the axis of {subject}", left_axis, {"min", "max", "showUnits"})
     annotations = properties.get("annotations", {})
-    _check(f"an annotation of {where}", annotations, {"horizontal"})
+    _check(f"an annotation of {subject}", annotations, {"horizontal"})
     return Graph(
         title=title,
         box=box,
-        least=left.get("min"),
-        most=left.get("max"),
-        queries=tuple(_query(where, number, line) for number, line in enumerate(properties["metrics"])),
-        annotations=tuple(_annotation(where, each) for each in annotations.get("horizontal", ())),
+        minimum=left_axis.get("min"),
+        maximum=left_axis.get("max"),
+        queries=tuple(_query(subject, number, line) for number, line in enumerate(properties["metrics"])),
+        annotations=tuple(
+            _annotation(subject, annotation) for annotation in annotations.get("horizontal", ())
+        ),
     )
 
 
-def _annotation(where: str, annotation: Any) -> Annotation:
+def _annotation(subject: str, annotation: Any) -> Annotation:
     if not isinstance(annotation, Mapping):
-        raise _drawing_error(where, "has a band of two annotations")
-    _check(f"an annotation of {where}", annotation, _ANNOTATION)
+        raise _drawing_error(subject, "has a band of two annotations")
+    _check(f"an annotation of {subject}", annotation, _ANNOTATION)
     return Annotation(annotation["value"], annotation.get("label", ""), annotation.get("color", _USUAL))
 
 
-def _query(where: str, number: int, line: Sequence[Any]) -> Query:
+def _query(subject: str, number: int, line: Sequence[Any]) -> Query:
     path = [part for part in line if isinstance(part, str)]
     if {".", "..."} & set(path):
-        raise _drawing_error(where, "abbreviates a line")
+        raise _drawing_error(subject, "abbreviates a line")
     options = line[-1] if isinstance(line[-1], Mapping) else {}
-    _check(f"a line of {where}", options, _OPTIONS)
+    _check(f"a line of {subject}", options, _OPTIONS)
     # CloudWatch's own rule: an id begins with a small letter.
     id = options.get("id", f"line{number}")
     period = options.get("period", 300)
@@ -176,18 +178,18 @@ def _query(where: str, number: int, line: Sequence[Any]) -> Query:
     return Query(id=id, label=label, period=period, visible=data["ReturnData"], data=data)
 
 
-def _check(where: str, found: Mapping[str, Any], known: Collection[str]) -> None:
-    for key in found:
-        if key not in known:
-            raise _drawing_error(where, f"has {key!r}")
+def _check(subject: str, mapping: Mapping[str, Any], allowed_keys: Collection[str]) -> None:
+    for key in mapping:
+        if key not in allowed_keys:
+            raise _drawing_error(subject, f"has {key!r}")
 
 
-def _drawing_error(where: str, what: str) -> CannotRunError:
-    return CannotRunError(f"{where} {what}, which is not drawn here")
+def _drawing_error(subject: str, problem: str) -> CannotRunError:
+    return CannotRunError(f"{subject} {problem}, which is not drawn here")
 
 
 INVALID = "ValidationError"
-_SEARCHED = re.compile(r'MetricName="([^"]+)"')
+_SEARCH_METRIC = re.compile(r'MetricName="([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,7 @@ def fetch_lines(
     )
     values = dict[tuple[str, str], dict[int, float]]()
     try:
-        for result in (each for page in pages for each in page["MetricDataResults"]):
+        for result in (entry for page in pages for entry in page["MetricDataResults"]):
             times = (int(moment.timestamp()) for moment in result["Timestamps"])
             of_line = values.setdefault((result["Id"], result["Label"]), {})
             of_line |= zip(times, result["Values"], strict=True)
@@ -255,10 +257,10 @@ def _fold_zero_lines(lines: Sequence[Line]) -> list[Line]:
     idle = [line for line in lines if line.values and not any(line.values.values())]
     if len(idle) < 2:
         return list(lines)
-    others = [line for line in lines if line not in idle]
-    label = f"{len(idle)} others: 0" if others else f"all {len(idle)}: 0"
+    moving_lines = [line for line in lines if line not in idle]
+    label = f"{len(idle)} others: 0" if moving_lines else f"all {len(idle)}: 0"
     times = sorted({time for line in idle for time in line.values})
-    return [*others, Line(label, idle[0].period, dict.fromkeys(times, 0.0))]
+    return [*moving_lines, Line(label, idle[0].period, dict.fromkeys(times, 0.0))]
 
 
 def _measurable(query: Query, graph: Graph) -> bool:
@@ -269,10 +271,10 @@ def _metrics(query: Query, graph: Graph) -> set[str]:
     """The names of the metrics that a query is computed from."""
     if "MetricStat" in query.data:
         return {query.data["MetricStat"]["Metric"]["MetricName"]}
-    named = set(re.findall(r"\w+", query.data["Expression"])) - {query.id}
-    of = [_metrics(query, graph) for query in graph.queries if query.id in named]
+    ids = set(re.findall(r"\w+", query.data["Expression"])) - {query.id}
+    of = [_metrics(query, graph) for query in graph.queries if query.id in ids]
     return set(_search_metrics(query)).union(*of)
 
 
 def _search_metrics(query: Query) -> list[str]:
-    return _SEARCHED.findall(query.data.get("Expression", ""))
+    return _SEARCH_METRIC.findall(query.data.get("Expression", ""))

@@ -28,7 +28,7 @@ SHORTEST = timedelta(minutes=10)
 """The time axis shows at least that much, however new the data is."""
 MARGIN = timedelta(minutes=1)
 
-NEVER = "Not measured on this machine"
+NO_MEASUREMENT = "Not measured on this machine"
 
 STYLE = f"""
 :root {{ color-scheme: light; overflow-y: scroll; }}
@@ -68,20 +68,20 @@ class Page:
 
     endpoint: str
     dashboard: str
-    place: str
+    location: str
     is_local: bool
     widgets: Sequence[tuple[Widget, Sequence[Line]]]
     start: datetime
     end: datetime
-    plotly: str
+    plotly_script: str
 
 
 def draw_page(page: Page) -> str:
     """The page as one HTML text."""
     first = _first(page)
-    shown = _shown_from(page, first)
+    axis_start = _shown_from(page, first)
     sections = "\n".join(
-        _section(page, widget, lines, shown, f"graph{number}")
+        _section(page, widget, lines, axis_start, f"graph{number}")
         for number, (widget, lines) in enumerate(page.widgets)
     )
     source = "the embedded CloudWatch" if page.is_local else "CloudWatch"
@@ -93,13 +93,13 @@ def draw_page(page: Page) -> str:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{escape(page.endpoint)} - dashboard</title>
 <style>{STYLE}</style>
-<script>{page.plotly}</script>
+<script>{page.plotly_script}</script>
 </head>
 <body>
 <header>
 <h1>{escape(page.endpoint)}</h1>
 <p>{escape(_range(page, first))}</p>
-<p>Dashboard {escape(page.dashboard)} of {source}, {escape(page.place)};
+<p>Dashboard {escape(page.dashboard)} of {source}, {escape(page.location)};
 drawn on {page.end:%d %B %Y} at {page.end:%H:%M:%S} UTC</p>
 </header>
 <main>
@@ -141,7 +141,7 @@ def _empty(text: str) -> str:
 
 def _absent(lines: Sequence[Line]) -> str:
     measurable = not lines or any(line.measurable for line in lines)
-    return "No data in this period" if measurable else NEVER
+    return "No data in this period" if measurable else NO_MEASUREMENT
 
 
 def _place(box: Box) -> str:
@@ -166,12 +166,12 @@ def _shown_from(page: Page, first: datetime | None) -> datetime:
 
 def _range(page: Page, first: datetime | None) -> str:
     hours = (page.end - page.start) / timedelta(hours=1)
-    asked = "The last hour" if hours == 1 else f"The last {hours:g} hours"
+    range_text = "The last hour" if hours == 1 else f"The last {hours:g} hours"
     if first is None:
-        return f"{asked}: no data"
+        return f"{range_text}: no data"
     if first - MARGIN <= page.start:
-        return f"{asked}: {_moment(page.start, page.end)} to {page.end:%H:%M} UTC"
-    return f"{asked}; the first data is of {_moment(first, page.end)} UTC"
+        return f"{range_text}: {_moment(page.start, page.end)} to {page.end:%H:%M} UTC"
+    return f"{range_text}; the first data is of {_moment(first, page.end)} UTC"
 
 
 def _moment(moment: datetime, end: datetime) -> str:
@@ -179,7 +179,7 @@ def _moment(moment: datetime, end: datetime) -> str:
 
 
 DASHBOARD_TYPE = "AWS::CloudWatch::Dashboard"
-PLOTLY = "plotly.js-basic-dist-min"
+PLOTLY_PACKAGE = "plotly.js-basic-dist-min"
 """npm's package of the bundle for lines, a quarter of the whole; MIT licence."""
 
 
@@ -194,17 +194,17 @@ def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float, root
     """
     from triton_fleet.aws.dashboard.page import Page, draw_page
 
-    plotly = npm_package(root, PLOTLY, "plotly") / "plotly-basic.min.js"
-    place, is_local = access.place, access.place.environment == LOCAL
+    plotly_file = npm_package(root, PLOTLY_PACKAGE, "plotly") / "plotly-basic.min.js"
+    deployment, is_local = access.deployment, access.deployment.environment == LOCAL
     with aws_errors_as_findings():
         cloudwatch = access.client("cloudwatch")
-        deployed = find_dashboard(access.client("cloudformation"), cloudwatch, stack, place.environment)
+        dashboard = find_dashboard(access.client("cloudformation"), cloudwatch, stack, deployment.environment)
         end = datetime.now(UTC)
         start = end - timedelta(hours=hours)
         page = Page(
             endpoint=endpoint,
-            dashboard=deployed.name,
-            place=f"account {place.account}, {place.region}",
+            dashboard=dashboard.name,
+            location=f"account {deployment.account}, {deployment.region}",
             is_local=is_local,
             widgets=[
                 (
@@ -213,11 +213,11 @@ def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float, root
                     if isinstance(widget, Graph)
                     else [],
                 )
-                for widget in read_body(deployed.body)
+                for widget in read_body(dashboard.body)
             ],
             start=start,
             end=end,
-            plotly=plotly.read_text("utf-8"),
+            plotly_script=plotly_file.read_text("utf-8"),
         )
     return draw_page(page)
 
@@ -245,9 +245,11 @@ def find_dashboard(
     except ClientError as error:
         if "does not exist" not in error.response["Error"]["Message"]:
             raise
-        where = "on this machine" if environment == LOCAL else f"in {environment}"
-        raise CannotRunError(f"the stack {stack} is not deployed {where}", f"run `{deploy}` first") from error
-    resources = [each for page in pages for each in page["StackResourceSummaries"]]
+        location = "on this machine" if environment == LOCAL else f"in {environment}"
+        raise CannotRunError(
+            f"the stack {stack} is not deployed {location}", f"run `{deploy}` first"
+        ) from error
+    resources = [stack_resource for page in pages for stack_resource in page["StackResourceSummaries"]]
     names = [
         resource["PhysicalResourceId"] for resource in resources if resource["ResourceType"] == DASHBOARD_TYPE
     ]

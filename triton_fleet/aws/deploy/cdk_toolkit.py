@@ -36,9 +36,9 @@ class CdkProcesses:
 
     folder: Path
     environment: Mapping[str, str]
-    ended: bool = False
+    has_ended: bool = False
     _groups: set[int] = field(default_factory=set)
-    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _change_signal: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
     def process(self, command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
@@ -51,8 +51,8 @@ class CdkProcesses:
         Raises:
             CdkEndedError: another thread has called `end`.
         """
-        with self._changed:
-            if self.ended:
+        with self._change_signal:
+            if self.has_ended:
                 raise CdkEndedError
             process, guard = start_guarded(command, cwd=self.folder, env=self.environment, **options)
             self._groups.add(process.pid)
@@ -64,18 +64,18 @@ class CdkProcesses:
         finally:
             guard.kill()
             guard.communicate()
-            with self._changed:
+            with self._change_signal:
                 self._groups.discard(process.pid)
-                self._changed.notify_all()
+                self._change_signal.notify_all()
 
     def end(self) -> None:
         """End what runs in any thread, and start nothing more; return when it has ended."""
-        with self._changed:
-            self.ended = True
+        with self._change_signal:
+            self.has_ended = True
             for number in (signal.SIGTERM, signal.SIGKILL):
                 for group in self._groups:
                     _signal(group, number)
-                self._changed.wait_for(lambda: not self._groups, SECONDS_TO_END)
+                self._change_signal.wait_for(lambda: not self._groups, SECONDS_TO_END)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -93,7 +93,7 @@ def _signal(group: int, number: signal.Signals) -> None:
 
 Watch = Callable[[str], None]
 PROGRAM = Path(__file__).with_name("deploy_stacks.cjs")
-PROCESS_ENDED = (
+PROCESS_END_TEXT = (
     "the process of the CDK's toolkit ended before the stack was deployed;"
     " what CloudFormation has begun continues without it\n"
 )
@@ -105,7 +105,7 @@ class StackDeploy:
 
     log: IO[str]
     output: list[str] = field(default_factory=list)
-    failed: Future[bool] = field(default_factory=Future)
+    has_failed: Future[bool] = field(default_factory=Future)
 
     def write(self, text: str) -> None:
         """Add to the output."""
@@ -155,7 +155,7 @@ class CdkToolkit:
         request = {"assembly": str(assembly), "stack": stack, "changeSet": change_set, "imports": imports}
         deploy = StackDeploy(log)
         with self._lock:
-            if self._processes.ended:
+            if self._processes.has_ended:
                 raise CdkEndedError
             self._deploys[stack] = deploy
             if self._requests is None:
@@ -165,12 +165,12 @@ class CdkToolkit:
                 self._requests.flush()
         while True:
             with suppress(TimeoutError):
-                failed = deploy.failed.result(SECONDS_DEAF)
+                has_failed = deploy.has_failed.result(SECONDS_DEAF)
                 break
             watch("".join(deploy.output))
-        if self._processes.ended:
+        if self._processes.has_ended:
             raise CdkEndedError
-        return failed, "".join(deploy.output)
+        return has_failed, "".join(deploy.output)
 
     def finish(self) -> None:
         """Let the process end by itself, once no stack is deployed any more; return when it has."""
@@ -208,8 +208,8 @@ class CdkToolkit:
                 self._close()
                 self._requests, deploys, self._deploys = None, self._deploys, {}
             for deploy in deploys.values():
-                deploy.write(PROCESS_ENDED)
-                deploy.failed.set_result(True)
+                deploy.write(PROCESS_END_TEXT)
+                deploy.has_failed.set_result(True)
 
     def _close(self) -> None:
         if self._requests is not None:
@@ -232,4 +232,4 @@ class CdkToolkit:
         if "text" in event:
             deploy.write(f"{event['text']}\n")
         if "failed" in event:
-            deploy.failed.set_result(bool(event["failed"]))
+            deploy.has_failed.set_result(bool(event["failed"]))

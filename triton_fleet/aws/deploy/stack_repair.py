@@ -59,15 +59,15 @@ def ready_stack(access: Access, name: str, consent: Consent, notice: Notice = la
     cloudformation = access.client("cloudformation")
     stack, continuation = stack_after_operation(cloudformation, name, notice), ""
     if stack is not None and stack.state is StackState.STOPPED:
-        stopped = _settled_rollback(access, stack, notice)
-        if not agreed_to_continue(stopped, consent):
-            raise CannotRunError(str(stopped), stopped.remedy)
-        stack, continuation = continue_rollback(access, stopped), stopped.success
+        rollback = _settled_rollback(access, stack, notice)
+        if not agreed_to_continue(rollback, consent):
+            raise CannotRunError(str(rollback), rollback.remedy)
+        stack, continuation = continue_rollback(access, rollback), rollback.success
     if stack is None:
         return ReadyStack(None)
     if stack.state is StackState.STUCK:
         raise CannotRunError(str(stack), stack.remedy)
-    if stack.state is StackState.NOT_CREATED and stack.protected:
+    if stack.state is StackState.NOT_CREATED and stack.is_protected:
         cloudformation.update_termination_protection(StackName=name, EnableTerminationProtection=False)
     return ReadyStack(stack, continuation)
 
@@ -83,19 +83,19 @@ def stack_after_operation(
     return settled_stack(cloudformation, stack)
 
 
-def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
+def agreed_to_continue(rollback: FailedRollback, consent: Consent) -> bool:
     """Whether to continue a rollback; asks only if something may be skipped."""
-    if not stopped.skipped:
+    if not rollback.resources_to_skip:
         return False
-    return consent(f"{stopped}.\nContinue its rollback without {' '.join(stopped.skipped)}?")
+    return consent(f"{rollback}.\nContinue its rollback without {' '.join(rollback.resources_to_skip)}?")
 
 
 def _settled_rollback(access: Access, stack: LiveStack, notice: Notice) -> FailedRollback:
     """Where a rollback stopped, when SageMaker has finished with its endpoint: what runs decides the rest."""
-    stopped = failed_rollback(access, stack)
-    if stopped.endpoint is None or stopped.endpoint.status not in STATUSES_IN_PROGRESS:
-        return stopped
-    await_endpoint(access, stopped.endpoint.name, notice)
+    rollback = failed_rollback(access, stack)
+    if rollback.endpoint is None or rollback.endpoint.status not in STATUSES_IN_PROGRESS:
+        return rollback
+    await_endpoint(access, rollback.endpoint.name, notice)
     return failed_rollback(access, stack)
 
 
@@ -116,16 +116,16 @@ def with_failed_rollback(
             stack = find_stack(access.client("cloudformation"), name)
             if stack is None or stack.state is not StackState.STOPPED:
                 return failure
-            failed = _settled_rollback(access, stack, notice)
-            continued = agreed_to_continue(failed, consent)
-            if continued:
-                continue_rollback(access, failed)
-            found = failed.finding(continued=continued)
+            rollback = _settled_rollback(access, stack, notice)
+            is_continued = agreed_to_continue(rollback, consent)
+            if is_continued:
+                continue_rollback(access, rollback)
+            finding = rollback.finding(is_continued=is_continued)
     except CannotRunError as error:
-        found = Finding(code="FL607", message=error.problem, hint=error.remedy)
+        finding = Finding(code="FL607", message=error.problem, hint=error.remedy)
     if isinstance(failure, CannotRunError):
-        return CannotRunError(f"{failure.problem}\n{found.message}", f"{failure.remedy}; {found.hint}")
-    return FindingsError([*failure.findings, found])
+        return CannotRunError(f"{failure.problem}\n{finding.message}", f"{failure.remedy}; {finding.hint}")
+    return FindingsError([*failure.findings, finding])
 
 
 TOOLKIT = "CDKToolkit"
@@ -143,19 +143,21 @@ def must_bootstrap(access: Access, assembly: Path, notice: Notice = lambda _: No
     toolkit = ready_stack(access, TOOLKIT, lambda _: False, notice).stack
     if toolkit is not None and toolkit.state is not StackState.READY:
         return True
-    return any(bootstrap_version(access, name) < needed for name, needed in needed_versions(assembly).items())
+    return any(
+        bootstrap_version(access, name) < minimum for name, minimum in needed_versions(assembly).items()
+    )
 
 
 def needed_versions(assembly: Path) -> dict[str, int]:
     """The bootstrap version that a synthesised assembly's stacks need, by parameter name."""
     artifacts = json.loads((assembly / "manifest.json").read_text())["artifacts"].values()
-    needed: dict[str, int] = {}
+    versions: dict[str, int] = {}
     for artifact in artifacts:
         properties = artifact.get("properties", {})
         if "bootstrapStackVersionSsmParameter" in properties:
             name = properties["bootstrapStackVersionSsmParameter"]
-            needed[name] = max(needed.get(name, 0), properties["requiresBootstrapStackVersion"])
-    return needed
+            versions[name] = max(versions.get(name, 0), properties["requiresBootstrapStackVersion"])
+    return versions
 
 
 def bootstrap_version(access: Access, name: str) -> int:
@@ -182,15 +184,15 @@ def is_unchanged(access: Access, assembly: Path, name: str) -> bool:
         return False
 
 
-def _is_unchanged(access: Access, synthesised: SynthesisedStack, name: str) -> bool:
+def _is_unchanged(access: Access, own_stack: SynthesisedStack, name: str) -> bool:
     cloudformation = access.client("cloudformation")
-    (deployed,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
-    if not has_same_settings(synthesised, deployed):
+    (live_stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if not has_same_settings(own_stack, live_stack):
         return False
     body: Any = cloudformation.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
-    if not has_same_template(synthesised, body):
+    if not has_same_template(own_stack, body):
         return False
     return all(
         access.client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"] == value
-        for parameter, value in stored_values(synthesised, deployed)
+        for parameter, value in stored_values(own_stack, live_stack)
     )

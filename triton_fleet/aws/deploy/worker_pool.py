@@ -25,7 +25,7 @@ class Need:
     `after` is negative where instances go, such as those of its former type.
     """
 
-    during: Mapping[str, int]
+    peak: Mapping[str, int]
     after: Mapping[str, int]
 
 
@@ -46,46 +46,46 @@ class Admission:
     """
 
     def __init__(self, endpoints: Sequence[str], headroom: Headroom) -> None:
-        self._waiting, self._needs = list(endpoints), headroom.needs
+        self._queue, self._needs = list(endpoints), headroom.needs
         self._free = dict(headroom.free)
-        self._used = Counter[str]()
-        self._changed = threading.Condition()
+        self._use = Counter[str]()
+        self._change_signal = threading.Condition()
 
     def take(self) -> str | None:
         """The next endpoint, when one fits; None if no endpoint is left."""
-        with self._changed:
-            while self._waiting:
-                name = next((each for each in self._waiting if self._fits(each)), None)
+        with self._change_signal:
+            while self._queue:
+                name = next((candidate for candidate in self._queue if self._fits(candidate)), None)
                 if name is not None:
-                    self._waiting.remove(name)
-                    self._used.update(self._during(name))
+                    self._queue.remove(name)
+                    self._use.update(self._peak(name))
                     return name
-                self._changed.wait()
+                self._change_signal.wait()
             return None
 
-    def end(self, name: str, *, succeeded: bool) -> None:
+    def end(self, name: str, *, has_succeeded: bool) -> None:
         """Give the headroom of an endpoint back whose deploy has ended."""
-        with self._changed:
-            self._used.subtract(self._during(name))
-            if succeeded and name in self._needs:
+        with self._change_signal:
+            self._use.subtract(self._peak(name))
+            if has_succeeded and name in self._needs:
                 for quota, count in self._needs[name].after.items():
                     if quota in self._free:
                         self._free[quota] -= count
-            self._changed.notify_all()
+            self._change_signal.notify_all()
 
     def close(self) -> None:
         """Hand out nothing more."""
-        with self._changed:
-            self._waiting.clear()
-            self._changed.notify_all()
+        with self._change_signal:
+            self._queue.clear()
+            self._change_signal.notify_all()
 
-    def _during(self, name: str) -> Mapping[str, int]:
-        return self._needs[name].during if name in self._needs else {}
+    def _peak(self, name: str) -> Mapping[str, int]:
+        return self._needs[name].peak if name in self._needs else {}
 
     def _fits(self, name: str) -> bool:
         return all(
-            not count or not self._used[quota] or self._used[quota] + count <= self._free[quota]
-            for quota, count in self._during(name).items()
+            not count or not self._use[quota] or self._use[quota] + count <= self._free[quota]
+            for quota, count in self._peak(name).items()
             if quota in self._free
         )
 
@@ -123,17 +123,17 @@ class WorkerPool:
         """
         if self._fail_fast and self.failures:
             return
-        left = self._threads
-        for _ in range(left):
-            threading.Thread(target=self._work_on_all, args=(admission, work), daemon=True).start()
+        thread_count = self._threads
+        for _ in range(thread_count):
+            threading.Thread(target=self._run_worker, args=(admission, work), daemon=True).start()
         try:
-            while left:
+            while thread_count:
                 try:
                     message = self._messages.get(timeout=SECONDS_DEAF)
                 except queue.Empty:
                     continue
                 if message is None:
-                    left -= 1
+                    thread_count -= 1
                 elif isinstance(message, BaseException):
                     raise message
                 else:
@@ -142,10 +142,10 @@ class WorkerPool:
         finally:
             admission.close()
 
-    def _work_on_all(self, admission: Admission, work: Callable[[str], None]) -> None:
+    def _run_worker(self, admission: Admission, work: Callable[[str], None]) -> None:
         try:
             while (name := admission.take()) is not None:
-                admission.end(name, succeeded=self._succeeds(name, admission, work))
+                admission.end(name, has_succeeded=self._succeeds(name, admission, work))
         except BaseException as error:
             self._messages.put(error)
         self._messages.put(None)

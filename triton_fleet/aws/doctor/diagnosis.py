@@ -31,7 +31,7 @@ MAX_CAUSES = 5
 """A sixth guess would not help."""
 BEFORE, LONGEST = 60, 300
 """Characters of the evidence: before the match, and in total."""
-NOT_NOW = "`fleet check` does not find this in the current spec"
+RULE_HOLDS = "`fleet check` does not find this in the current spec"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Match:
     symptom: Symptom
     passage: Passage
     text: str
-    found: re.Match[str]
+    pattern_match: re.Match[str]
     fits: Finding | None
 
     @property
@@ -56,37 +56,40 @@ class Match:
     @property
     def model(self) -> str:
         """The affected model, without its repository; empty if there is none."""
-        return (self.found.groupdict().get("model") or "").rpartition("::")[2]
+        return (self.pattern_match.groupdict().get("model") or "").rpartition("::")[2]
 
     @property
     def evidence(self) -> str:
         """The matched text, with a little of the text before it."""
-        start = max(self.found.start() - BEFORE, 0)
+        start = max(self.pattern_match.start() - BEFORE, 0)
         end = start + LONGEST
         return f"{'…' if start else ''}{self.text[start:end]}{'…' if end < len(self.text) else ''}".strip()
 
 
 def causes(
-    passages: Iterable[Passage], checked: Sequence[Finding] | None, loaded: LoadedSpec | None
+    passages: Iterable[Passage], spec_findings: Sequence[Finding] | None, loaded_spec: LoadedSpec | None
 ) -> list[Finding]:
     """The likely causes as findings, best first; empty if the evidence matches no symptom.
 
     Args:
         passages: The evidence.
-        checked: The findings of `fleet check` for the current spec; None if there is no spec to check.
-        loaded: The spec, for the place of the affected key.
+        spec_findings: The findings of `fleet check` for the current spec; None if there is no spec to check.
+        loaded_spec: The spec, for the place of the affected key.
     """
-    matches = list(_matches(passages, checked or ()))
-    if any(each.symptom.rank < AFTERMATH for each in matches):
-        matches = [each for each in matches if each.symptom.rank < AFTERMATH or each.fits]
-    matches.sort(key=lambda each: (not _is_error(each.fits), each.symptom.rank))
+    matches = list(_matches(passages, spec_findings or ()))
+    if any(match.symptom.rank < AFTERMATH for match in matches):
+        matches = [match for match in matches if match.symptom.rank < AFTERMATH or match.fits]
+    matches.sort(key=lambda match: (not _is_error(match.fits), match.symptom.rank))
     best: dict[tuple[str, str], Match] = {}
-    for each in matches:
-        is_told = each.symptom.rank >= FAILED and any(other.model == each.model for other in best.values())
-        if not (is_told and each.model):
-            best.setdefault(each.cause, each)
+    for match in matches:
+        is_told = match.symptom.rank >= FAILED and any(
+            best_match.model == match.model for best_match in best.values()
+        )
+        if not (is_told and match.model):
+            best.setdefault(match.cause, match)
     return [
-        _finding(each, loaded, is_checked=checked is not None) for each in list(best.values())[:MAX_CAUSES]
+        _finding(match, loaded_spec, is_checked=spec_findings is not None)
+        for match in list(best.values())[:MAX_CAUSES]
     ]
 
 
@@ -94,37 +97,46 @@ def reason_of_failures(lines: Iterable[str]) -> str:
     """The reason that most lines of a log about failed calls give; empty if no line is about one."""
     reasons = Counter[str]()
     for line in lines:
-        known = known_symptom(one_line(line), Where.CALL)
-        if known is not None:
-            reasons[fill_template(known[0].cause, known[1])] += 1
+        known_match = known_symptom(one_line(line), Where.CALL)
+        if known_match is not None:
+            reasons[fill_template(known_match[0].cause, known_match[1])] += 1
     return next((reason for reason, _ in reasons.most_common(1)), "")
 
 
-def _matches(passages: Iterable[Passage], checked: Sequence[Finding]) -> Iterator[Match]:
+def _matches(passages: Iterable[Passage], spec_findings: Sequence[Finding]) -> Iterator[Match]:
     """For each passage, the symptoms with the best rank."""
     for passage in passages:
         text = one_line(passage.text)
-        whole, found = f"{text} {one_line(passage.following)}", list[Match]()
+        whole, matches = f"{text} {one_line(passage.next_text)}", list[Match]()
         for symptom in symptoms():
-            match = symptom.pattern.search(whole) if passage.where in symptom.where else None
+            match = symptom.pattern.search(whole) if passage.origin in symptom.where else None
             # A match in the following line alone is found when that line is the passage.
             if match is not None and match.start() < len(text):
-                used, fits = (text if match.end() <= len(text) else whole), _match_cause(symptom, checked)
-                found.append(Match(symptom=symptom, passage=passage, text=used, found=match, fits=fits))
-        lowest = min((each.symptom.rank for each in found), default=0)
-        yield from (each for each in found if each.symptom.rank == lowest)
+                matched_text, fits = (
+                    (text if match.end() <= len(text) else whole),
+                    _match_cause(symptom, spec_findings),
+                )
+                matches.append(
+                    Match(symptom=symptom, passage=passage, text=matched_text, pattern_match=match, fits=fits)
+                )
+        lowest = min((candidate.symptom.rank for candidate in matches), default=0)
+        yield from (candidate for candidate in matches if candidate.symptom.rank == lowest)
 
 
-def _match_cause(symptom: Symptom, checked: Sequence[Finding]) -> Finding | None:
-    fitting = [each for code in symptom.codes for each in checked if each.code == code]
-    return next((each for each in fitting if _is_error(each)), fitting[0] if fitting else None)
+def _match_cause(symptom: Symptom, spec_findings: Sequence[Finding]) -> Finding | None:
+    candidates = [
+        candidate for code in symptom.codes for candidate in spec_findings if candidate.code == code
+    ]
+    return next(
+        (candidate for candidate in candidates if _is_error(candidate)), candidates[0] if candidates else None
+    )
 
 
 def _is_error(finding: Finding | None) -> bool:
     return finding is not None and finding.severity is Severity.ERROR
 
 
-def _finding(match: Match, loaded: LoadedSpec | None, *, is_checked: bool) -> Finding:
+def _finding(match: Match, loaded_spec: LoadedSpec | None, *, is_checked: bool) -> Finding:
     symptom, evidence = match.symptom, f"{match.passage.of}: {match.evidence}"
     if match.fits is not None:
         return replace(match.fits, message=f"{match.fits.message}\n{evidence}", severity=Severity.ERROR)
@@ -132,13 +144,13 @@ def _finding(match: Match, loaded: LoadedSpec | None, *, is_checked: bool) -> Fi
     lines, rule = [_sentence(match)], rules().get(code)
     if rule is not None:
         lines += [" ".join(rule.why.split())] if rule.why else []
-    hint = fill_template(symptom.remedy, match.found)
+    hint = fill_template(symptom.remedy, match.pattern_match)
     if rule is not None and is_checked:
-        hint = f"{hint}; {NOT_NOW}"
-    found = Finding(code=code, message="\n".join([*lines, evidence]), hint=hint)
-    if loaded is None or not symptom.key or (symptom.key[0],) not in loaded.source.marks:
-        return found
-    return finding_at(loaded.source.mark(symptom.key), code, found.message, hint)
+        hint = f"{hint}; {RULE_HOLDS}"
+    result = Finding(code=code, message="\n".join([*lines, evidence]), hint=hint)
+    if loaded_spec is None or not symptom.key or (symptom.key[0],) not in loaded_spec.source.marks:
+        return result
+    return finding_at(loaded_spec.source.mark(symptom.key), code, result.message, hint)
 
 
 def _sentence(match: Match) -> str:
@@ -146,7 +158,7 @@ def _sentence(match: Match) -> str:
     code = match.symptom.codes[0]
     if code in rules():
         return f"probably violated: {' '.join(rules()[code].summary.split())}"
-    return fill_template(match.symptom.cause or other_codes()[code], match.found)
+    return fill_template(match.symptom.cause or other_codes()[code], match.pattern_match)
 
 
 MAX_LINES = 5
@@ -161,7 +173,7 @@ UNREADABLE_BODY = (
 class SpecCheck:
     """The current spec, None if it cannot be read, and the findings of `fleet check`."""
 
-    loaded: LoadedSpec | None
+    loaded_spec: LoadedSpec | None
     findings: Sequence[Finding] | None
 
 
@@ -171,54 +183,61 @@ def check_spec(project: Project, name: str) -> SpecCheck:
         return SpecCheck(None, None)
     project = replace(project, endpoints=(name,))
     try:
-        loaded = project.load(name)
+        loaded_spec = project.load(name)
     except FindingsError as error:
         return SpecCheck(None, error.findings)
-    return SpecCheck(loaded, all_findings(project, compared=False))
+    return SpecCheck(loaded_spec, all_findings(project, compared=False))
 
 
-def is_well(seen: Observation) -> bool:
+def is_well(observation: Observation) -> bool:
     """Whether the last deploy did not fail, the endpoint and its calls answer, and no log has a symptom."""
-    return not (seen.failed or seen.another or seen.calls_fail or causes(seen.passages, None, None))
+    return not (
+        observation.has_failed
+        or observation.another
+        or observation.calls_fail
+        or causes(observation.passages, None, None)
+    )
 
 
-def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
+def diagnosis(observation: Observation, spec: SpecCheck) -> list[Finding]:
     """The likely causes, best first, or that there is no known one; a stopped rollback; the rules' errors."""
-    found = causes(seen.passages, spec.findings, spec.loaded)
-    if seen.another is not None:
-        found.append(seen.another)
-    elif not found and (seen.failed or not seen.calls_fail):
-        found = [seen.absent] if seen.absent is not None else []
-        found += [] if seen.under_way else [_unknown(seen)]
-    if seen.calls is not None and seen.calls.are_failing:
-        found.append(_failing_calls(seen, seen.calls, spec.loaded))
-    if seen.stack is not None and seen.stack.stopped is not None:
-        found.append(seen.stack.stopped.finding())
-    if seen.stack is not None and seen.stack.stuck is not None:
-        found.append(seen.stack.stuck)
-    reported = {(each.code, each.place) for each in found}
-    others = [
+    findings = causes(observation.passages, spec.findings, spec.loaded_spec)
+    if observation.another is not None:
+        findings.append(observation.another)
+    elif not findings and (observation.has_failed or not observation.calls_fail):
+        findings = [observation.absent] if observation.absent is not None else []
+        findings += [] if observation.under_way else [_unknown(observation)]
+    if observation.calls is not None and observation.calls.is_failing:
+        findings.append(_failing_calls(observation, observation.calls, spec.loaded_spec))
+    if observation.stack is not None and observation.stack.rollback is not None:
+        findings.append(observation.stack.rollback.finding())
+    if observation.stack is not None and observation.stack.stuck is not None:
+        findings.append(observation.stack.stuck)
+    reported_keys = {(cause.code, cause.place) for cause in findings}
+    rule_findings = [
         finding
         for finding in spec.findings or ()
-        if finding.severity is Severity.ERROR and (finding.code, finding.place) not in reported
+        if finding.severity is Severity.ERROR and (finding.code, finding.place) not in reported_keys
     ]
-    return [*found, *others[:MAX_LINES]]
+    return [*findings, *rule_findings[:MAX_LINES]]
 
 
-def _failing_calls(seen: Observation, calls: Calls, loaded: LoadedSpec | None) -> Finding:
-    message, place = f"invocations of {seen.name}: {calls}", ("models",)
+def _failing_calls(observation: Observation, calls: Calls, loaded_spec: LoadedSpec | None) -> Finding:
+    message, path = f"invocations of {observation.name}: {calls}", ("models",)
     hint = "correct the model, and deploy it" if calls.reason else UNREADABLE_BODY
-    hint = f"{hint}; `fleet invoke {seen.name} --env {seen.environment}` shows the answer to one call"
-    if loaded is None or place not in loaded.source.marks:
+    invoke = f"`fleet invoke {observation.name} --env {observation.environment}`"
+    hint = f"{hint}; {invoke} shows the answer to one call"
+    if loaded_spec is None or path not in loaded_spec.source.marks:
         return Finding(code="FL677", message=message, hint=hint)
-    return finding_at(loaded.source.mark(place), "FL677", message, hint)
+    return finding_at(loaded_spec.source.mark(path), "FL677", message, hint)
 
 
-def _unknown(seen: Observation) -> Finding:
-    stack = f", the events of the stack {seen.stack.name}" if seen.stack is not None else ""
+def _unknown(observation: Observation) -> Finding:
+    name, stack = observation.name, observation.stack
+    events = f", the events of the stack {stack.name}" if stack is not None else ""
     hint = (
-        f"look at the log group {container_log_group(seen.name)}{stack}, and `aws sagemaker describe-endpoint"
-        f" --endpoint-name {seen.name}`; docs/doctor.md explains how to add a symptom"
+        f"look at the log group {container_log_group(name)}{events}, and `aws sagemaker describe-endpoint"
+        f" --endpoint-name {name}`; docs/doctor.md explains how to add a symptom"
     )
-    message = f"no known cause matches the events, status and logs of {seen.name}"
+    message = f"no known cause matches the events, status and logs of {observation.name}"
     return Finding(code="FL640", message=message, hint=hint)

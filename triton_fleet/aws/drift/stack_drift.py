@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.drift.declaration import DeclaredStack, declared_stack
-from triton_fleet.aws.drift.difference import ABSENT, DELETED, Comparison, Difference
+from triton_fleet.aws.drift.difference import ABSENT, DELETION, Comparison, Difference
 from triton_fleet.aws.drift.hosting import ENDPOINT, SUBJECT, definitions, endpoints, variants
 from triton_fleet.aws.drift.monitoring import alarms, dashboards, log_groups, roles
 from triton_fleet.aws.drift.scaling import scaling
@@ -37,19 +37,19 @@ REASON = 200
 """Signs of a reason that are shown."""
 
 
-def detected(access: Access, stack: LiveStack, declared: DeclaredStack) -> Iterator[Comparison]:
+def detect_drift(access: Access, stack: LiveStack, declaration: DeclaredStack) -> Iterator[Comparison]:
     """The drift of the types that CloudFormation reads; nothing is asked for a stack that has none.
 
     Raises:
         CannotRunError: CloudFormation could not read every resource, as for a missing permission.
     """
     types = detected_types()
-    ids = [resource.logical_id for resource in declared.resources if resource.type in types]
+    ids = [resource.logical_id for resource in declaration.resources if resource.type in types]
     if not ids:
         return
     cloudformation = access.client("cloudformation")
-    started = cloudformation.detect_stack_drift(StackName=stack.id, LogicalResourceIds=ids)
-    status = _ended(cloudformation, started["StackDriftDetectionId"])
+    detection = cloudformation.detect_stack_drift(StackName=stack.id, LogicalResourceIds=ids)
+    status = _await_detection(cloudformation, detection["StackDriftDetectionId"])
     restore = partial(_restore, cloudformation, stack)
     for drift in _drifts(cloudformation, stack):
         if drift["LogicalResourceId"] in ids:
@@ -66,7 +66,7 @@ def detected(access: Access, stack: LiveStack, declared: DeclaredStack) -> Itera
         )
 
 
-def _ended(cloudformation: CloudFormationClient, id: str) -> Mapping[str, Any]:
+def _await_detection(cloudformation: CloudFormationClient, id: str) -> Mapping[str, Any]:
     pause, seconds = threading.Event(), pauses()
     while True:
         status = cloudformation.describe_stack_drift_detection_status(StackDriftDetectionId=id)
@@ -76,24 +76,24 @@ def _ended(cloudformation: CloudFormationClient, id: str) -> Mapping[str, Any]:
 
 
 def _drifts(cloudformation: CloudFormationClient, stack: LiveStack) -> Iterator[StackResourceDriftTypeDef]:
-    asked: Any = {"StackName": stack.id, "StackResourceDriftStatusFilters": ["DELETED", "MODIFIED"]}
+    arguments: Any = {"StackName": stack.id, "StackResourceDriftStatusFilters": ["DELETED", "MODIFIED"]}
     while True:  # botocore has no paginator of it
-        page = cloudformation.describe_stack_resource_drifts(**asked)
+        page = cloudformation.describe_stack_resource_drifts(**arguments)
         yield from page["StackResourceDrifts"]
         if "NextToken" not in page:
             return
-        asked["NextToken"] = page["NextToken"]
+        arguments["NextToken"] = page["NextToken"]
 
 
 def _differences(drift: StackResourceDriftTypeDef) -> Iterator[Difference]:
     if drift["StackResourceDriftStatus"] == "DELETED":
-        yield DELETED
-    for each in drift.get("PropertyDifferences", []):
-        kind = each["DifferenceType"]
+        yield DELETION
+    for difference in drift.get("PropertyDifferences", []):
+        kind = difference["DifferenceType"]
         yield Difference(
-            path=tuple(each["PropertyPath"].strip("/").split("/")),
-            declared=ABSENT if kind == "ADD" else each["ExpectedValue"],
-            actual=ABSENT if kind == "REMOVE" else each["ActualValue"],
+            path=tuple(difference["PropertyPath"].strip("/").split("/")),
+            template_value=ABSENT if kind == "ADD" else difference["ExpectedValue"],
+            actual=ABSENT if kind == "REMOVE" else difference["ActualValue"],
         )
 
 
@@ -103,10 +103,10 @@ def _restore(cloudformation: CloudFormationClient, stack: LiveStack) -> None:
     Raises:
         CannotRunError: it refuses, or an update fails.
     """
-    (found,) = cloudformation.describe_stacks(StackName=stack.id)["Stacks"]
+    (description,) = cloudformation.describe_stacks(StackName=stack.id)["Stacks"]
     parameters: Any = [
-        {"ParameterKey": each["ParameterKey"], "UsePreviousValue": True}
-        for each in found.get("Parameters", [])
+        {"ParameterKey": parameter["ParameterKey"], "UsePreviousValue": True}
+        for parameter in description.get("Parameters", [])
     ]
     name = cloudformation.create_change_set(
         StackName=stack.id,
@@ -114,11 +114,11 @@ def _restore(cloudformation: CloudFormationClient, stack: LiveStack) -> None:
         ChangeSetType="UPDATE",
         UsePreviousTemplate=True,
         Parameters=parameters,
-        Tags=found.get("Tags", []),
+        Tags=description.get("Tags", []),
         Capabilities=CAPABILITIES,
         DeploymentMode="REVERT_DRIFT",
     )["Id"]
-    change_set = _made(cloudformation, name)
+    change_set = _await_change_set(cloudformation, name)
     if change_set["Status"] != "CREATE_COMPLETE":
         cloudformation.delete_change_set(ChangeSetName=name)
         reason = change_set.get("StatusReason", change_set["Status"])
@@ -129,18 +129,18 @@ def _restore(cloudformation: CloudFormationClient, stack: LiveStack) -> None:
         raise CannotRunError(f"the drift of {stack.name} was not reverted: {after or 'it was deleted'}")
 
 
-def _made(cloudformation: CloudFormationClient, name: str) -> Mapping[str, Any]:
+def _await_change_set(cloudformation: CloudFormationClient, name: str) -> Mapping[str, Any]:
     pause, seconds = threading.Event(), pauses()
     while True:
-        found = cloudformation.describe_change_set(ChangeSetName=name)
-        if not found["Status"].endswith(("_PENDING", "_IN_PROGRESS")):
-            return found
+        change_set = cloudformation.describe_change_set(ChangeSetName=name)
+        if not change_set["Status"].endswith(("_PENDING", "_IN_PROGRESS")):
+            return change_set
         pause.wait(next(seconds))
 
 
 PAUSES = (2, 5)
 """Seconds until a comparison is repeated: IAM and Application Auto Scaling may answer with the old state."""
-COMPARED_AT_ONCE = 8
+MAX_PARALLEL_STACKS = 8
 """Stacks at one time; AWS throttles more, and botocore retries."""
 
 
@@ -153,7 +153,7 @@ class StackDrift:
 
     endpoint: str | None
     stack: LiveStack
-    found: tuple[Comparison, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
     busy: str = ""
     problem: CannotRunError | None = None
 
@@ -165,12 +165,16 @@ class StackDrift:
     @property
     def is_restorable(self) -> bool:
         """Whether all of it can be brought back, rather than by a new stack alone."""
-        return all(each.restore is not None for each in self.found)
+        return all(comparison.restore is not None for comparison in self.comparisons)
 
     @property
-    def shown(self) -> set[tuple[str, str]]:
+    def change_texts(self) -> set[tuple[str, str]]:
         """All that differs, in words: subjects with their differences; AWS lists them in no fixed order."""
-        return {(each.subject, str(one)) for each in self.found for one in each.differences}
+        return {
+            (comparison.subject, str(difference))
+            for comparison in self.comparisons
+            for difference in comparison.differences
+        }
 
 
 def stack_drifts(access: Access, stacks: Sequence[tuple[str | None, LiveStack]]) -> list[StackDrift]:
@@ -179,7 +183,7 @@ def stack_drifts(access: Access, stacks: Sequence[tuple[str | None, LiveStack]])
     Raises:
         CannotRunError: AWS does not answer.
     """
-    return all_in_parallel(stacks, lambda each: _stack_drift(access, *each), COMPARED_AT_ONCE)
+    return all_in_parallel(stacks, lambda pair: _stack_drift(access, *pair), MAX_PARALLEL_STACKS)
 
 
 def restore_stack(access: Access, drift: StackDrift) -> StackDrift:
@@ -197,17 +201,17 @@ def restore_stack(access: Access, drift: StackDrift) -> StackDrift:
         stack = find_stack(access.client("cloudformation"), drift.stack.id)
         if stack is None:
             raise CannotRunError(f"{drift.title} is not reverted: its stack was deleted", "deploy it again")
-        now = _stack_drift(access, drift.endpoint, stack)
-        if now.busy or now.shown != drift.shown:
-            because = now.busy or "what differs is not what was shown"
-            changed = CannotRunError(f"{drift.title} is not reverted: {because}", "run the command again")
-            raise now.problem or changed
-        for restore in dict.fromkeys(each.restore for each in now.found):
+        current = _stack_drift(access, drift.endpoint, stack)
+        if current.busy or current.change_texts != drift.change_texts:
+            because = current.busy or "what differs is not what was shown"
+            refusal = CannotRunError(f"{drift.title} is not reverted: {because}", "run the command again")
+            raise current.problem or refusal
+        for restore in dict.fromkeys(comparison.restore for comparison in current.comparisons):
             if restore is not None:
                 restore()
     after = _stack_drift(access, drift.endpoint, stack)
     for seconds in PAUSES:
-        if not after.found or not after.shown <= now.shown:
+        if not after.comparisons or not after.change_texts <= current.change_texts:
             break
         time.sleep(seconds)
         after = _stack_drift(access, drift.endpoint, stack)
@@ -220,32 +224,32 @@ def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> Stac
     if stack.state is not StackState.READY:
         unclear = CannotRunError(f"{stack}: what it declares is not certain", stack.remedy)
         return StackDrift(endpoint=endpoint, stack=stack, problem=unclear)
-    found: list[Comparison] = []
+    results: list[Comparison] = []
     problem: CannotRunError | None = None
     try:
         with aws_errors_as_findings():
-            declared = declared_stack(access, stack)
-            for each in declared.of_type(ENDPOINT):
-                live = described_endpoint(access.client("sagemaker"), each.name)
+            declaration = declared_stack(access, stack)
+            for resource in declaration.of_type(ENDPOINT):
+                live = described_endpoint(access.client("sagemaker"), resource.name)
                 if live is not None and live["EndpointStatus"] in STATUSES_IN_PROGRESS:
                     busy = f"the endpoint is {live['EndpointStatus']}"
                     return StackDrift(endpoint=endpoint, stack=stack, busy=busy)
             for comparisons in (
-                definitions(access, declared),
-                endpoints(access, declared),
-                scaling(access, declared, variants(declared)),
-                alarms(access, declared),
-                dashboards(access, declared),
-                log_groups(access, declared),
-                roles(access, declared),
-                detected(access, stack, declared),
+                definitions(access, declaration),
+                endpoints(access, declaration),
+                scaling(access, declaration, variants(declaration)),
+                alarms(access, declaration),
+                dashboards(access, declaration),
+                log_groups(access, declaration),
+                roles(access, declaration),
+                detect_drift(access, stack, declaration),
             ):
-                found.extend(filter(_differs, comparisons))  # what was found before an error counts
-                if any(each.subject == SUBJECT and each.is_deleted for each in found):
+                results.extend(filter(_differs, comparisons))  # what was found before an error counts
+                if any(resource.subject == SUBJECT and resource.is_deleted for resource in results):
                     break  # scaling and log groups went with it, and can only follow it
     except CannotRunError as error:
         problem = error
-    return StackDrift(endpoint=endpoint, stack=stack, found=tuple(found), problem=problem)
+    return StackDrift(endpoint=endpoint, stack=stack, comparisons=tuple(results), problem=problem)
 
 
 def _differs(comparison: Comparison) -> bool:

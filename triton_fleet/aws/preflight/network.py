@@ -22,7 +22,13 @@ TARGETS = (
     "GatewayId",
 )
 """Where a route leads. Source: botocore, EC2's shape Route."""
-AVAILABLE, BLACKHOLE, IN_VPC, INTERNET, PEERING = "available", "blackhole", "local", "igw-", "pcx-"
+AVAILABLE_STATE, BLACKHOLE_STATE, IN_VPC, INTERNET_GATEWAY_PREFIX, PEER_PREFIX = (
+    "available",
+    "blackhole",
+    "local",
+    "igw-",
+    "pcx-",
+)
 DNS = ("enableDnsSupport", "enableDnsHostnames")
 """The attributes of a VPC that private DNS needs. Source: AWS PrivateLink guide, manage-dns-names.html."""
 Items: TypeAlias = Literal["RouteTables", "Subnets", "VpcEndpoints"]
@@ -71,13 +77,17 @@ class VpcRoutes:
     def _table(self, subnet: str) -> Mapping[str, Any]:
         """The subnet's own route table, or else the main one of its VPC; empty if neither can be seen."""
         tables = [table for table in self.tables if table["VpcId"] == self.vpcs[subnet]]
-        associated = ((table, each) for table in tables for each in table["Associations"])
-        of_subnet = {each.get("SubnetId", "main"): table for table, each in associated if _applies(each)}
+        associations = ((table, association) for table in tables for association in table["Associations"])
+        of_subnet = {
+            association.get("SubnetId", "main"): table
+            for table, association in associations
+            if _applies(association)
+        }
         return of_subnet.get(subnet, of_subnet.get("main", {}))
 
     def _route(self, vpc: str, table: Mapping[str, Any]) -> tuple[bool | None, str]:
-        known = [endpoint for endpoint in self.endpoints if endpoint["VpcId"] == vpc]
-        endpoints = [each for each in known if _is_of_s3(each, self.region)]
+        vpc_endpoints = [endpoint for endpoint in self.endpoints if endpoint["VpcId"] == vpc]
+        endpoints = [vpc_endpoint for vpc_endpoint in vpc_endpoints if _is_of_s3(vpc_endpoint, self.region)]
         for endpoint in endpoints:
             if table and table["RouteTableId"] in endpoint.get("RouteTableIds", ()):
                 return True, f"the gateway endpoint {endpoint['VpcEndpointId']}"
@@ -86,7 +96,7 @@ class VpcRoutes:
         for interface, problem in problems:
             if not problem:
                 return True, f"the interface endpoint {interface}"
-        leads, text = _by_table(table, {each["VpcEndpointId"] for each in known})
+        leads, text = _by_table(table, {vpc_endpoint["VpcEndpointId"] for vpc_endpoint in vpc_endpoints})
         if leads is False and not all(_has_private_dns(interface) for interface in interfaces):
             leads = None
         return leads, "; ".join([text, *(f"{interface} {problem}" for interface, problem in problems)])
@@ -105,10 +115,10 @@ def read_routes(ec2: Any, subnets: Sequence[str]) -> VpcRoutes:
     Raises:
         ClientError: access is denied.
     """
-    vpcs = {each["SubnetId"]: each["VpcId"] for each in _all(ec2, "Subnets", "subnet-id", subnets)}
+    vpcs = {item["SubnetId"]: item["VpcId"] for item in _all_items(ec2, "Subnets", "subnet-id", subnets)}
     ids = sorted(set(vpcs.values()))
     region = ec2.meta.region_name
-    endpoints = list(_all(ec2, "VpcEndpoints", "vpc-id", ids))
+    endpoints = list(_all_items(ec2, "VpcEndpoints", "vpc-id", ids))
     interfaces = [
         endpoint
         for endpoint in endpoints
@@ -117,16 +127,16 @@ def read_routes(ec2: Any, subnets: Sequence[str]) -> VpcRoutes:
     return VpcRoutes(
         region=region,
         vpcs=vpcs,
-        tables=list(_all(ec2, "RouteTables", "vpc-id", ids)),
+        tables=list(_all_items(ec2, "RouteTables", "vpc-id", ids)),
         endpoints=endpoints,
         resolves={
-            vpc: all(_attribute(ec2, vpc, each) for each in DNS)
+            vpc: all(_attribute(ec2, vpc, item) for item in DNS)
             for vpc in {interface["VpcId"] for interface in interfaces}
         },
     )
 
 
-def _all(ec2: Any, items: Items, filter: str, values: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def _all_items(ec2: Any, items: Items, filter: str, values: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     """The items of all pages whose attribute has one of some values."""
     paginator = ec2.get_paginator(OPERATIONS[items])
     for start in range(0, len(values), MAX_FILTER_VALUES):
@@ -142,7 +152,8 @@ def _attribute(ec2: Any, vpc: str, name: str) -> bool:
 
 def _is_of_s3(endpoint: Mapping[str, Any], region: str) -> bool:
     return (
-        str(endpoint["ServiceName"]).endswith(f".{region}.s3") and str(endpoint["State"]).lower() == AVAILABLE
+        str(endpoint["ServiceName"]).endswith(f".{region}.s3")
+        and str(endpoint["State"]).lower() == AVAILABLE_STATE
     )
 
 
@@ -165,19 +176,19 @@ def _by_table(table: Mapping[str, Any], endpoints: Collection[str]) -> tuple[boo
     """
     if not table:
         return None, "its route table cannot be seen"
-    active = [each for each in table["Routes"] if each.get("State") != BLACKHOLE]
+    active = [route for route in table["Routes"] if route.get("State") != BLACKHOLE_STATE]
     default = next(
-        (_target(each) for each in active if each.get("DestinationCidrBlock") == ALL_ADDRESSES), ""
+        (_target(route) for route in active if route.get("DestinationCidrBlock") == ALL_ADDRESSES), ""
     )
-    if default.startswith(INTERNET):
-        why = "SageMaker's network interfaces probably have no public address, so it does not serve them"
-        return None, f"its default route leads to {default}, and {why}"
-    if default and not default.startswith(PEERING):
+    if default.startswith(INTERNET_GATEWAY_PREFIX):
+        reason = "SageMaker's network interfaces probably have no public address, so it does not serve them"
+        return None, f"its default route leads to {default}, and {reason}"
+    if default and not default.startswith(PEER_PREFIX):
         return True, f"its default route to {default}"
-    others = {_target(each) for each in active if "DestinationIpv6CidrBlock" not in each}
-    others -= {"", IN_VPC, *endpoints}
-    if others:
-        return None, f"only its routes to {', '.join(sorted(others))} may lead to S3"
+    targets = {_target(route) for route in active if "DestinationIpv6CidrBlock" not in route}
+    targets -= {"", IN_VPC, *endpoints}
+    if targets:
+        return None, f"only its routes to {', '.join(sorted(targets))} may lead to S3"
     return False, f"its route table {table['RouteTableId']} has no route to S3"
 
 
@@ -191,34 +202,34 @@ def network(subject: Subject) -> Iterator[CheckResult]:
     A subnet without a route to S3 is an error; one whose routes may lead there is a warning. Security groups
     and network ACLs are not read.
     """
-    joining = [endpoint for endpoint in subject.endpoints if endpoint.spec.network.subnets]
-    if not joining or subject.access.is_local_fleet:
+    endpoints = [endpoint for endpoint in subject.endpoints if endpoint.spec.network.subnets]
+    if not endpoints or subject.access.is_local_fleet:
         return
-    subnets = dict.fromkeys(subnet for each in joining for subnet in each.spec.network.subnets)
+    subnets = dict.fromkeys(subnet for endpoint in endpoints for subnet in endpoint.spec.network.subnets)
     routes = read_routes(subject.access.client("ec2"), list(subnets))
-    for endpoint in joining:
+    for endpoint in endpoints:
         for index, subnet in enumerate(endpoint.spec.network.subnets):
             yield _subnet(subject, endpoint.name, index, subnet, routes)
 
 
 def _subnet(subject: Subject, endpoint: str, index: int, subnet: str, routes: VpcRoutes) -> CheckResult:
-    what, key, region = f"network {endpoint}", ("network", "subnets", index), subject.place.region
+    title, key, region = f"network {endpoint}", ("network", "subnets", index), subject.deployment.region
     if subnet not in routes.vpcs:
         message = f"the account has no subnet {subnet} in {region}"
         hint = "name subnets of this environment's account and region, such as by its `overrides`"
         finding = subject.of_spec(endpoint, key, "FL678", message, hint)
-        return CheckResult(what=what, text=f"{subnet}: not in {region}", findings=(finding,))
+        return CheckResult(title=title, text=f"{subnet}: not in {region}", findings=(finding,))
     route = routes.to_s3(subnet)
     if route.leads:
-        return CheckResult(what=what, text=f"{subnet}: S3 by {route.text}")
+        return CheckResult(title=title, text=f"{subnet}: S3 by {route.text}")
     finding = _network_finding(subject, endpoint, key, subnet, route)
-    return CheckResult(what=what, text=f"{subnet}: {route.text}", findings=(finding,))
+    return CheckResult(title=title, text=f"{subnet}: {route.text}", findings=(finding,))
 
 
 def _network_finding(
     subject: Subject, endpoint: str, key: tuple[str, str, int], subnet: str, route: RouteToS3
 ) -> Finding:
-    words, region = symptom("s3_not_reached").example, subject.place.region
+    words, region = symptom("s3_not_reached").example, subject.deployment.region
     _, _, refusal = words.partition('". ')
     message = (
         f"{subnet} of {route.vpc}: {route.text}. SageMaker downloads the archives through the subnet, and"

@@ -13,7 +13,7 @@ from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.source import KeyPath, finding_at
 
-AT_ONCE = 8
+MAX_PARALLEL_REQUESTS = 8
 """Parallel requests for endpoints; SageMaker throttles descriptions, and botocore retries."""
 
 
@@ -30,9 +30,9 @@ class Subject:
     image_limits: Callable[[], Mapping[str, Finding]] = dict[str, Finding]
 
     @property
-    def place(self) -> Deployment:
+    def deployment(self) -> Deployment:
         """The environment's account and region."""
-        return self.fleet.place
+        return self.fleet.deployment
 
     @property
     def endpoints(self) -> tuple[ResolvedEndpoint, ...]:
@@ -67,7 +67,7 @@ class CheckResult:
     `problem` is why AWS could not be called, if so; a missing permission is a finding.
     """
 
-    what: str
+    title: str
     text: str
     findings: tuple[Finding, ...] = ()
     problem: CannotRunError | None = None

@@ -42,8 +42,8 @@ def dashboard_body(endpoint: ResolvedEndpoint) -> Json:
         columns = 3 if len(section.graphs) % 3 == 0 else 2
         width = COLUMNS // columns
         for number, graph in enumerate(section.graphs):
-            place = {"x": number % columns * width, "y": y + number // columns * GRAPH}
-            widgets.append(_widget("metric", graph, **place, width=width, height=GRAPH))
+            position = {"x": number % columns * width, "y": y + number // columns * GRAPH}
+            widgets.append(_widget("metric", graph, **position, width=width, height=GRAPH))
         y += -(-len(section.graphs) // columns) * GRAPH
     widgets.append(_widget("log", _last_errors(endpoint), y=y, height=LOG))
     # What counts by its own period, a minute as a rule, would be wrong in the longer ones of a longer range.
@@ -65,10 +65,10 @@ def _sections(endpoint: ResolvedEndpoint) -> Iterator[SectionBody]:
 
 def refused_calls(endpoint: ResolvedEndpoint) -> str:
     """A sentence on the calls of the deployment check that a model must refuse; empty without any."""
-    refused = sum(sample.status // 100 == 4 for sample in endpoint.spec.samples) + len(endpoint.check.warm)
-    if not refused:
+    count = sum(sample.status // 100 == 4 for sample in endpoint.spec.samples) + len(endpoint.check.warm)
+    if not count:
         return ""
-    calls = "1 call" if refused == 1 else f"{refused} calls"
+    calls = "1 call" if count == 1 else f"{count} calls"
     return (
         f" The check at the end of a deploy makes {calls} that a model must refuse: SageMaker counts each"
         " attempt as 4XX and model."
@@ -81,31 +81,35 @@ def _has(endpoint: ResolvedEndpoint, graph: TritonGraph) -> bool:
 
 def _graph(graph: Graph, endpoint: ResolvedEndpoint) -> Json:
     lines = [line for line in held_lines(graph, endpoint) if isinstance(line, Line)]
-    drawn = horizontal(lines, graph.unit, endpoint)
-    return _properties(graph.title, drawn_lines(graph, endpoint), drawn, graph.least, endpoint)
+    annotations = horizontal(lines, graph.unit, endpoint)
+    return _properties(graph.title, drawn_lines(graph, endpoint), annotations, graph.minimum, endpoint)
 
 
 def _triton_graph(graph: TritonGraph, endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> Json:
     lines = [Line(graph.over, graph.statistic)] if graph.under is None else []
-    drawn = horizontal(lines, graph.unit, endpoint)
-    return _properties(graph.title, triton_lines(graph, endpoint, metrics), drawn, 0, endpoint)
+    annotations = horizontal(lines, graph.unit, endpoint)
+    return _properties(graph.title, triton_lines(graph, endpoint, metrics), annotations, 0, endpoint)
 
 
 def _properties(
     title: str,
     lines: Sequence[Sequence[Any]],
-    drawn: Sequence[Annotation],
-    least: float | None,
+    annotations: Sequence[Annotation],
+    minimum: float | None,
     endpoint: ResolvedEndpoint,
 ) -> Json:
-    ends = {} if least is None else {"min": least}
+    ends = {} if minimum is None else {"min": minimum}
     return {
         "view": "timeSeries",
         "title": title,
-        "region": endpoint.place.region,
+        "region": endpoint.deployment.region,
         "metrics": lines,
         "yAxis": {"left": {**ends, "showUnits": False}},
-        **({"annotations": {"horizontal": [asdict(each) for each in drawn]}} if drawn else {}),
+        **(
+            {"annotations": {"horizontal": [asdict(annotation) for annotation in annotations]}}
+            if annotations
+            else {}
+        ),
     }
 
 
@@ -113,7 +117,7 @@ def _last_errors(endpoint: ResolvedEndpoint) -> Json:
     query = last_errors(endpoint.spec.mode)
     return {
         "title": query.name,
-        "region": endpoint.place.region,
+        "region": endpoint.deployment.region,
         "query": f"SOURCE '{container_log_group(endpoint.name)}' | {query.text}",
         "view": "table",
     }

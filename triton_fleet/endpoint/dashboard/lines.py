@@ -9,7 +9,7 @@ from typing import Any
 
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.periods import period, values
-from triton_fleet.endpoint.dashboard.sections import RUNNING, Expression, Graph, Line, Unit
+from triton_fleet.endpoint.dashboard.sections import RUNNING_INSTANCES, Expression, Graph, Line, Unit
 from triton_fleet.endpoint.endpoint_parts import summed_parts
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 
@@ -17,7 +17,7 @@ COLOURS: Mapping[str, str] = {"critical": "#d62728", "warning": "#ff7f0e"}
 SIGNS = {"above": ">", "below": "<", "at least": "≥"}
 SCALING = "#7f7f7f"
 _SEVEREST_FIRST = (COLOURS["critical"], COLOURS["warning"], SCALING)
-TRACKED = ("Average", "Sum")
+TRACKING_STATISTICS = ("Average", "Sum")
 """Statistics that target tracking goes by."""
 
 
@@ -60,14 +60,14 @@ def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[
 
 def _targets(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     for target in endpoint.scaling.targets if endpoint.scaling else ():
-        if target.measure == line.measure and line.statistic in TRACKED:
+        if target.measure == line.measure and line.statistic in TRACKING_STATISTICS:
             value = target.value / summed_parts(target.measure, endpoint.instance)
             yield value, f"scaling target {_amount(value, unit)}", SCALING
 
 
 def _counts(line: Line, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     """How many instances there are to be."""
-    if line != RUNNING:
+    if line != RUNNING_INSTANCES:
         return
     if endpoint.scaling is None:
         yield endpoint.spec.instance.count, f"desired {endpoint.spec.instance.count}", SCALING
@@ -118,12 +118,15 @@ def _line(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> list[list[Any]]
 def _expression_rows(line: Expression, endpoint: ResolvedEndpoint) -> list[list[Any]]:
     expression, seconds = (
         line.expression,
-        max(period(each.measure, endpoint.spec.metrics) for each in line.of),
+        max(period(source_line.measure, endpoint.spec.metrics) for source_line in line.of),
     )
-    if (counted := max(_samples_per_instance(each, endpoint) for each in line.of)) > 1:
-        expression = f"{expression} / {counted}"
-    shown = {"expression": expression, "label": line.label, "period": seconds}
-    return [[shown], *(_metric(each, endpoint, id=each.id, visible=False) for each in line.of)]
+    if (samples := max(_samples_per_instance(source_line, endpoint) for source_line in line.of)) > 1:
+        expression = f"{expression} / {samples}"
+    row = {"expression": expression, "label": line.label, "period": seconds}
+    return [
+        [row],
+        *(_metric(source_line, endpoint, id=source_line.id, visible=False) for source_line in line.of),
+    ]
 
 
 def _metric(line: Line, endpoint: ResolvedEndpoint, **options: object) -> list[Any]:

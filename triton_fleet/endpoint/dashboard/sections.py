@@ -45,7 +45,7 @@ class Graph:
     title: str
     lines: tuple[Line | Expression, ...]
     unit: Unit = Unit.COUNT
-    least: float | None = 0
+    minimum: float | None = 0
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Section:
 
 
 PERCENTILES = ("p50", "p90", "p99")
-RUNNING = Line("cpu_utilization", "SampleCount", "running")
+RUNNING_INSTANCES = Line("cpu_utilization", "SampleCount", "running")
 """SageMaker publishes no number of instances; each publishes its CPU at one interval: samples are counted."""
 CALLS = Line("invocations", "Sum", "all")
 CALLS_PER_INSTANCE = Line("invocations_per_instance", "Sum", "per instance")
@@ -137,7 +137,7 @@ SECTIONS = (
             Graph(
                 "Instances running and desired",
                 (
-                    RUNNING,
+                    RUNNING_INSTANCES,
                     Expression(
                         f"{CALLS.id} / {CALLS_PER_INSTANCE.id}",
                         "serving calls",
@@ -147,8 +147,8 @@ SECTIONS = (
             ),
             Graph(
                 "Instances added or removed",
-                (Expression(f"DIFF({RUNNING.id})", "change", (RUNNING,)),),
-                least=None,
+                (Expression(f"DIFF({RUNNING_INSTANCES.id})", "change", (RUNNING_INSTANCES,)),),
+                minimum=None,
             ),
             Graph(
                 "GPU, %",

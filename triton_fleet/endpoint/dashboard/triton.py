@@ -81,10 +81,10 @@ def _lines(
     graph: TritonGraph, endpoint: ResolvedEndpoint, metrics: TritonMetrics
 ) -> Iterator[dict[str, str]]:
     if graph.under is None:
-        found = _search(graph.over, graph.statistic, metrics)
+        search = _search(graph.over, graph.statistic, metrics)
         # Without a label of its own, each series has that of its metric.
         label = " ".join(f"${{PROP('Dim.{name}')}}" for name in _schema(graph.over, metrics))
-        yield {"expression": f"{found} {graph.scale}".strip(), "label": label}
+        yield {"expression": f"{search} {graph.scale}".strip(), "label": label}
         return
     every_model = all(MODEL in triton_series(measure).labels for measure in graph.measures)
     for model in _by_model(endpoint, metrics) if every_model else ():
@@ -101,15 +101,17 @@ def _by_model(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> tuple[str, 
 
 def _quotient(graph: TritonGraph, under: str, metrics: TritonMetrics, model: str = "") -> str:
     """CloudWatch drops a point that would be divided by zero."""
-    parts = [f"SUM({_search(each, graph.statistic, metrics, model)})" for each in (graph.over, under)]
+    parts = [f"SUM({_search(measure, graph.statistic, metrics, model)})" for measure in (graph.over, under)]
     return f"{' / '.join(parts)} {graph.scale}".strip()
 
 
 def _search(measure: str, statistic: str, metrics: TritonMetrics, model: str = "") -> str:
-    names = ",".join(f'"{each}"' for each in (metrics.namespace, *_schema(measure, metrics)))
-    where = f"{{{names}}}" if metrics.dimensions else f'Namespace="{metrics.namespace}"'
-    only = f' {MODEL}="{model}"' if model else ""
-    return f"SEARCH('{where} MetricName=\"{triton_metric(measure)}\"{only}', '{statistic}', {PERIOD})"
+    names = ",".join(f'"{name}"' for name in (metrics.namespace, *_schema(measure, metrics)))
+    source = f"{{{names}}}" if metrics.dimensions else f'Namespace="{metrics.namespace}"'
+    model_filter = f' {MODEL}="{model}"' if model else ""
+    return (
+        f"SEARCH('{source} MetricName=\"{triton_metric(measure)}\"{model_filter}', '{statistic}', {PERIOD})"
+    )
 
 
 def _schema(measure: str, metrics: TritonMetrics) -> list[str]:
