@@ -48,7 +48,7 @@ class FileState(StrEnum):
 
 
 class Runs(StrEnum):
-    """What an endpoint runs, from the URL of its data, which has a digest unless the set is live."""
+    """Content that an endpoint runs, from the URL of its data, which has a digest unless the set is live."""
 
     LOCK_CONTENT = "as locked"
     OTHER_CONTENT = "other content"
@@ -80,7 +80,7 @@ class InventoryEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class _Files:
-    """What the files of one endpoint are, and what they are resolved to where that is possible."""
+    """The states of one endpoint's files, and the resolved endpoint where there is one."""
 
     spec: FileState
     lock: FileState
@@ -169,14 +169,9 @@ def _entry(
 
 
 def _remedies(
-    project: Project,
-    name: str,
-    files: _Files,
-    stack: LiveStack | None,
-    runs: Runs,
-    behind: tuple[str, ...],
+    project: Project, name: str, files: _Files, stack: LiveStack | None, runs: Runs, behind: tuple[str, ...]
 ) -> Iterator[str]:
-    """What to do, in order."""
+    """The remedies in order."""
     environment = project.environment.environment
     has_lock = files.lock is not FileState.NO
     if files.spec in (FileState.NO, FileState.ELSEWHERE):

@@ -1,4 +1,4 @@
-"""What an endpoint runs, according to SageMaker."""
+"""The configuration and content that an endpoint runs, according to SageMaker."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LiveEndpoint:
 
 
 def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
-    """What an endpoint runs; None if it does not exist.
+    """The live endpoint; None if it does not exist.
 
     Raises:
         ClientError: access is denied.

@@ -162,7 +162,7 @@ def _refusal(error: Exception, deployment: Deployment | None) -> CannotRunError 
 
 
 def _remedy(code: str, answer: Mapping[str, Any]) -> str:
-    """What helps against an error; where the clocks differ, it names the times that both show."""
+    """The remedy for an error; where the clocks differ, it names the times that both show."""
     with suppress(KeyError, ValueError):  # an answer without headers, or without a date
         if code in OF_WRONG_CLOCKS and (clocks := clock_difference(answer)):
             return f"{SET_CLOCK}; {clocks}"

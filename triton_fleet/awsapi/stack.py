@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from botocore.exceptions import ClientError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef, StackTypeDef
 
+T = TypeVar("T")
 DELETE_COMPLETE: Final = "DELETE_COMPLETE"
 EMPTY_STATES = (StackState.PLANNED, StackState.NOT_CREATED)
 """States of a stack that has no resources."""
@@ -44,7 +45,7 @@ class LiveStack:
 
     @property
     def remedy(self) -> str:
-        """What a user can do about its state; "" if nothing."""
+        """The remedy for its state; "" without one."""
         _, _, _, region, *_ = self.id.split(":")
         return stack_status(self.status).remedy.format(region=region, stack=self.name)
 
@@ -57,6 +58,15 @@ class LiveStack:
 def pauses() -> Iterator[float]:
     """Seconds between checks of an operation, which grow and have no end."""
     return chain(_PAUSES, repeat(_PAUSES[-1]))
+
+
+def poll(read: Callable[[], T], is_pending: Callable[[T], bool]) -> T:
+    """Read until the answer is not pending any more, with pauses between, and return it."""
+    pause, seconds, answer = threading.Event(), pauses(), read()
+    while is_pending(answer):
+        pause.wait(next(seconds))
+        answer = read()
+    return answer
 
 
 def find_stack(cloudformation: CloudFormationClient, name: str) -> LiveStack | None:
@@ -93,10 +103,10 @@ def stack_resources(
 
 def settled_stack(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack | None:
     """Wait until the stack's operation has ended; return the stack, or None if it was deleted."""
-    pause, seconds, current = threading.Event(), pauses(), find_stack(cloudformation, stack.id)
-    while current is not None and current.state is StackState.UNDER_WAY:
-        pause.wait(next(seconds))
-        current = find_stack(cloudformation, stack.id)
+    current = poll(
+        lambda: find_stack(cloudformation, stack.id),
+        lambda live: live is not None and live.state is StackState.UNDER_WAY,
+    )
     return None if current is None or current.state is StackState.GONE else current
 
 

@@ -51,7 +51,7 @@ def set_digest(digests: Mapping[str, str]) -> str:
 
 
 def counted_models(context: EndpointContext) -> tuple[str, ...]:
-    """What Triton's metrics call the models: their names, or the targets of a multi-model endpoint.
+    """The models' names in Triton's metrics: their own, or the targets of a multi-model endpoint.
 
     None of a live set, whose targets come and go without a deploy.
     """

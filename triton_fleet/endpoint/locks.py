@@ -104,7 +104,7 @@ def read_lock_file(
 def lock_findings(
     lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str
 ) -> list[Finding]:
-    """What an endpoint's lock lacks of its spec; `command` writes it."""
+    """Findings where an endpoint's lock lacks parts of its spec; `command` writes it."""
     wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment, command)
     names = sorted({archive.name for archive in spec.packed} - set(lock.archives))
     message = "the lock has no archive {!r}; it was written for another spec"

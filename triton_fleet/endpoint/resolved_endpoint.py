@@ -124,17 +124,17 @@ class ResolvedEndpoint:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """What the metrics catalog knows it as."""
+        """The groups of metrics that apply to it."""
         return kinds(self.spec.mode, self.instance)
 
     @property
     def model_data_url(self) -> str:
-        """What the Model names as its data."""
+        """The address of the Model's data."""
         return self.given_data.url if self.given_data else f"{S3}{self.deployment.bucket}/{self.model_data}"
 
     @property
     def readable_data(self) -> tuple[str, str]:
-        """What the container reads: a bucket's ARN, and a pattern of keys in it."""
+        """The data that the container reads: a bucket's ARN, and a pattern of keys in it."""
         if self.given_data is None:
             return self.deployment.bucket_arn, f"{self.prefix}*"
         return f"arn:{self.deployment.partition.name}:s3:::{self.given_data.bucket}", self.given_data.objects

@@ -36,10 +36,7 @@ _EXCEPTIONS = ("triton", "triton_dimensions")
 
 
 def decisions(
-    endpoint: EndpointContext,
-    deployment: Deployment,
-    prices: PriceBook,
-    wrong_lock: Sequence[Finding] = (),
+    endpoint: EndpointContext, deployment: Deployment, prices: PriceBook, wrong_lock: Sequence[Finding] = ()
 ) -> tuple[Decision, ...]:
     """Decisions that follow from the spec in its environment, group by group.
 

@@ -13,7 +13,7 @@ MAX_REPEATS = 3
 
 @dataclass(frozen=True)
 class Extent:
-    """What one cause hits: "40 endpoints", or "the same in 39 more files", and their names."""
+    """The extent of one cause: "40 endpoints", or "the same in 39 more files", and their names."""
 
     title: str
     names: tuple[str, ...]
@@ -38,7 +38,7 @@ class Cause:
 
     @property
     def hint(self) -> str:
-        """What to do against all of them."""
+        """The hint for all of them."""
         hint = self.first.hint_for_several
         if hint is None or not self.repeats:
             return self.first.hint
@@ -72,7 +72,7 @@ def causes(findings: Sequence[Finding]) -> list[Cause]:
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
-    """What findings of one cause have in common: everything but the name of the endpoint or file."""
+    """The common part of one cause's findings: everything but the name of the endpoint or file."""
     name = finding.file.name.partition(".")[0] if finding.file else ""
     hint = finding.hint_for_several
     texts = [finding.message, hint.text if hint else finding.hint]

@@ -41,7 +41,7 @@ class OutputConsole(Console):
         )
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What rich draws, with the text of it made visible; styles and movements of the cursor stay."""
+        """Rich's segments with their text made visible; styles and movements of the cursor stay."""
         guard = LineGuard()
         for segment in super().render(renderable, options):
             if segment.control:

@@ -70,7 +70,7 @@ class Excerpts:
         self._lines: Sequence[str] = ()
 
     def of(self, finding: Finding) -> Excerpt | None:
-        """What to show of a finding's file.
+        """The excerpt of a finding's file.
 
         None where the finding has no line and column; the line is blank, beyond the first MiB or
         confidential; or the file is gone, no regular file, reached by a link, or not UTF-8.

@@ -62,7 +62,7 @@ def _top(root: Path) -> Path:
 
 
 def _unicode(text: str) -> str:
-    """What is not Unicode, in a file's name, becomes `?`."""
+    """The text with `?` for bytes of file names that are not Unicode."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -69,10 +69,7 @@ def _descriptors() -> Iterator[Json]:
     for rule in rules().values():
         text = "\n\n".join(filter(None, (rule.summary, rule.why)))
         absolute = {"helpUri": rule.source} if rule.source.startswith("https://") else {}
-        yield {
-            **_descriptor(rule.code, rule.name, rule.summary, text, rule.severity.value),
-            **absolute,
-        }
+        yield {**_descriptor(rule.code, rule.name, rule.summary, text, rule.severity.value), **absolute}
     for code, text in other_codes().items():
         yield _descriptor(code, other_names()[code], text, text, severity_of(code).value)
 

@@ -82,7 +82,7 @@ class Text:
 
 @dataclass(frozen=True)
 class LogTable:
-    """What a query finds in a log."""
+    """A table of the log lines that a query finds."""
 
     title: str
     box: Box

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
-from markdown_it import MarkdownIt
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.dashboard.body import Box, Graph, Line, LogTable, Text, Widget, fetch_lines, read_body
@@ -150,6 +149,8 @@ def _place(box: Box) -> str:
 
 def _html(markdown: str) -> str:
     """Markdown as HTML; markup in it is text."""
+    from markdown_it import MarkdownIt  # a part of the extra for AWS, which the command may lack
+
     html: str = MarkdownIt("commonmark", {"html": False}).render(markdown)
     return html
 
@@ -192,28 +193,21 @@ def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float, root
         CannotRunError: plotly is not installed, the endpoint is not deployed, its dashboard holds what is not
             drawn here, or AWS refuses or does not answer.
     """
-    from triton_fleet.aws.dashboard.page import Page, draw_page
-
     plotly_file = npm_package(root, PLOTLY_PACKAGE, "plotly") / "plotly-basic.min.js"
     deployment, is_local = access.deployment, access.deployment.environment == LOCAL
     with aws_errors_as_findings():
         cloudwatch = access.client("cloudwatch")
-        dashboard = find_dashboard(access.client("cloudformation"), cloudwatch, stack, deployment.environment)
+        name = find_dashboard(access.client("cloudformation"), stack, deployment.environment)
+        body = cloudwatch.get_dashboard(DashboardName=name)["DashboardBody"]
         end = datetime.now(UTC)
         start = end - timedelta(hours=hours)
         page = Page(
             endpoint=endpoint,
-            dashboard=dashboard.name,
+            dashboard=name,
             location=f"account {deployment.account}, {deployment.region}",
             is_local=is_local,
             widgets=[
-                (
-                    widget,
-                    fetch_lines(cloudwatch, widget, start, end, local=is_local)
-                    if isinstance(widget, Graph)
-                    else [],
-                )
-                for widget in read_body(dashboard.body)
+                (widget, _lines(widget, cloudwatch, start, end, is_local)) for widget in read_body(body)
             ],
             start=start,
             end=end,
@@ -222,18 +216,16 @@ def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float, root
     return draw_page(page)
 
 
-@dataclass(frozen=True)
-class DeployedDashboard:
-    """A dashboard's name and its body, which is JSON."""
+def _lines(
+    widget: Widget, cloudwatch: CloudWatchClient, start: datetime, end: datetime, is_local: bool
+) -> list[Line]:
+    if not isinstance(widget, Graph):
+        return []
+    return fetch_lines(cloudwatch, widget, start, end, local=is_local)
 
-    name: str
-    body: str
 
-
-def find_dashboard(
-    cloudformation: CloudFormationClient, cloudwatch: CloudWatchClient, stack: str, environment: str
-) -> DeployedDashboard:
-    """The dashboard of a stack.
+def find_dashboard(cloudformation: CloudFormationClient, stack: str, environment: str) -> str:
+    """The name of a stack's dashboard.
 
     Raises:
         CannotRunError: the stack is not deployed, or has no dashboard.
@@ -255,5 +247,4 @@ def find_dashboard(
     ]
     if not names:
         raise CannotRunError(f"the stack {stack} has no dashboard", f"run `{deploy}` again")
-    body = cloudwatch.get_dashboard(DashboardName=names[0])["DashboardBody"]
-    return DeployedDashboard(names[0], body)
+    return str(names[0])

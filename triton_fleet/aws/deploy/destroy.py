@@ -55,7 +55,7 @@ class Deletion:
 
 
 def plan_deletion(access: Access, name: str) -> Deletion | None:
-    """What would be deleted, after an operation in progress has ended; None if it was destroyed before.
+    """The planned deletion, after an operation in progress has ended; None if it was destroyed before.
 
     Raises:
         FindingsError: no endpoint of this name was ever deployed here.

@@ -8,7 +8,6 @@ skipped.
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.failures import CANCELLATION, ENDPOINT, ROLLING_BACK
 from triton_fleet.aws.running_configuration import is_same_configuration
 from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS, described_endpoint
-from triton_fleet.awsapi.stack import LiveStack, last_event, pauses, settled_stack
+from triton_fleet.awsapi.stack import LiveStack, last_event, poll, settled_stack
 from triton_fleet.catalog.stack_statuses import StackState
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError, Finding, Severity
@@ -92,7 +91,7 @@ class FailedRollback:
 
     @property
     def remedy(self) -> str:
-        """What to do, as an instruction."""
+        """An instruction for the user."""
         by_hand = f"run `{self.command}`, wait until it has ended, and deploy again"
         if self.resources_to_skip:
             name = self.stack.name.removeprefix(stack_of(self.deployment, ""))
@@ -195,15 +194,14 @@ def continue_rollback(access: Access, rollback: FailedRollback) -> LiveStack:
 
 def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) -> LiveStack | None:
     """The stack after the operation that began after an event; DescribeStacks may report its start late."""
-    pause, seconds = threading.Event(), pauses()
-    while True:
-        current = settled_stack(cloudformation, stack)
+
+    def is_of_earlier_operation(current: LiveStack | None) -> bool:
         if current is None or current.state is not StackState.STOPPED:
-            return current
+            return False
         newest = cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]
-        if newest["EventId"] != since and newest.get("ResourceStatus") == FAILURE_STATUS:
-            return current
-        pause.wait(next(seconds))
+        return newest["EventId"] == since or newest.get("ResourceStatus") != FAILURE_STATUS
+
+    return poll(lambda: settled_stack(cloudformation, stack), is_of_earlier_operation)
 
 
 def _endpoint(

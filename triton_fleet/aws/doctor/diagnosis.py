@@ -49,7 +49,7 @@ class Match:
 
     @property
     def cause(self) -> tuple[str, str]:
-        """What distinguishes causes: the code, and the affected model."""
+        """The key that distinguishes causes: the code, and the affected model."""
         code = self.symptom.codes[0] if self.fits is None else self.fits.code
         return code, "" if code in rules() else self.model
 

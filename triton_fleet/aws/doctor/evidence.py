@@ -94,7 +94,7 @@ CONTAINER, FUNCTION = "the container's log", "the log of the endpoint check"
 
 
 def evidence(access: Access, name: str) -> Observation:
-    """What AWS shows of an endpoint; denied actions are noted.
+    """The observation of an endpoint in AWS; denied actions are noted.
 
     Raises:
         FindingsError: the endpoint is not deployed, and no deploy of it failed.

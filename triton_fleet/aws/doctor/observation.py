@@ -1,4 +1,4 @@
-"""What was read of an endpoint: its stack, SageMaker's description, its logs, and what was denied."""
+"""Facts read about an endpoint: its stack, SageMaker's description, its logs, and what was denied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a deployed stack declares: its resources with references, attributes and parameters put in."""
+"""The declaration of a deployed stack: its resources with references, attributes and parameters put in."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ DELETION = Difference(path=(), template_value="declared", actual="deleted")
 
 
 def differences(template_value: Any, actual: Any, path: tuple[str, ...] = ()) -> Iterator[Difference]:
-    """What differs; properties that are not declared are compared only within a `Whole`.
+    """The differences; properties that are not declared are compared only within a `Whole`.
 
     Numbers are compared by value, and lists without order where they hold plain values or named items.
     """
@@ -155,7 +155,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What differs of one resource, which people know as the subject.
+    """The differences of one resource, which people know as the subject.
 
     `restore` brings it back to what is declared; None where only a new stack does. Several resources may
     share one.

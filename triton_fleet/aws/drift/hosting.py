@@ -19,10 +19,7 @@ from triton_fleet.aws.running_configuration import CONFIGURATION, is_same_config
 from triton_fleet.awsapi.describe import described_endpoint, is_missing, scalable_id
 
 ENDPOINT, MODEL = "AWS::SageMaker::Endpoint", "AWS::SageMaker::Model"
-DEFINITIONS = (
-    (MODEL, "Model", "model"),
-    (CONFIGURATION, "EndpointConfig", "endpoint_config"),
-)
+DEFINITIONS = ((MODEL, "Model", "model"), (CONFIGURATION, "EndpointConfig", "endpoint_config"))
 """Types with their noun and their calls in SageMaker's API."""
 DEFINITION_PROPERTIES = (
     "Containers",

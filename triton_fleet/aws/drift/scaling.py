@@ -108,7 +108,7 @@ class _Scaling:
         }
 
     def _actual(self, live: Mapping[str, Any]) -> dict[str, Any]:
-        """What runs; a capacity that a schedule may have set counts as declared."""
+        """The live state; a capacity that a schedule may have set counts as declared."""
         properties = self._target.properties
         capacities = self._scheduled_capacities()
         return {

@@ -6,9 +6,8 @@ failed for some resources has results of the others. Drift-aware change sets: gu
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from triton_fleet.aws.drift.monitoring import alarms, dashboards, log_groups, ro
 from triton_fleet.aws.drift.scaling import scaling
 from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS, described_endpoint
 from triton_fleet.awsapi.errors import aws_errors_as_findings
-from triton_fleet.awsapi.stack import LiveStack, find_stack, pauses, settled_stack
+from triton_fleet.awsapi.stack import LiveStack, find_stack, poll, settled_stack
 from triton_fleet.catalog.drift import detected_types
 from triton_fleet.catalog.stack_statuses import StackState
 from triton_fleet.core.parallel import all_in_parallel
@@ -49,7 +48,11 @@ def detect_drift(access: Access, stack: LiveStack, declaration: DeclaredStack) -
         return
     cloudformation = access.client("cloudformation")
     detection = cloudformation.detect_stack_drift(StackName=stack.id, LogicalResourceIds=ids)
-    status = _await_detection(cloudformation, detection["StackDriftDetectionId"])
+    id = detection["StackDriftDetectionId"]
+    status = poll(
+        lambda: cloudformation.describe_stack_drift_detection_status(StackDriftDetectionId=id),
+        lambda answer: answer["DetectionStatus"] == "DETECTION_IN_PROGRESS",
+    )
     restore = partial(_restore, cloudformation, stack)
     for drift in _drifts(cloudformation, stack):
         if drift["LogicalResourceId"] in ids:
@@ -64,15 +67,6 @@ def detect_drift(access: Access, stack: LiveStack, declaration: DeclaredStack) -
             f"CloudFormation could not read all of {stack.name}: {reason}",
             "use credentials that may read its resources: the role of drift in docs/access.md may",
         )
-
-
-def _await_detection(cloudformation: CloudFormationClient, id: str) -> Mapping[str, Any]:
-    pause, seconds = threading.Event(), pauses()
-    while True:
-        status = cloudformation.describe_stack_drift_detection_status(StackDriftDetectionId=id)
-        if status["DetectionStatus"] != "DETECTION_IN_PROGRESS":
-            return status
-        pause.wait(next(seconds))
 
 
 def _drifts(cloudformation: CloudFormationClient, stack: LiveStack) -> Iterator[StackResourceDriftTypeDef]:
@@ -118,7 +112,10 @@ def _restore(cloudformation: CloudFormationClient, stack: LiveStack) -> None:
         Capabilities=CAPABILITIES,
         DeploymentMode="REVERT_DRIFT",
     )["Id"]
-    change_set = _await_change_set(cloudformation, name)
+    change_set = poll(
+        lambda: cloudformation.describe_change_set(ChangeSetName=name),
+        lambda answer: answer["Status"].endswith(("_PENDING", "_IN_PROGRESS")),
+    )
     if change_set["Status"] != "CREATE_COMPLETE":
         cloudformation.delete_change_set(ChangeSetName=name)
         reason = change_set.get("StatusReason", change_set["Status"])
@@ -129,15 +126,6 @@ def _restore(cloudformation: CloudFormationClient, stack: LiveStack) -> None:
         raise CannotRunError(f"the drift of {stack.name} was not reverted: {after or 'it was deleted'}")
 
 
-def _await_change_set(cloudformation: CloudFormationClient, name: str) -> Mapping[str, Any]:
-    pause, seconds = threading.Event(), pauses()
-    while True:
-        change_set = cloudformation.describe_change_set(ChangeSetName=name)
-        if not change_set["Status"].endswith(("_PENDING", "_IN_PROGRESS")):
-            return change_set
-        pause.wait(next(seconds))
-
-
 PAUSES = (2, 5)
 """Seconds until a comparison is repeated: IAM and Application Auto Scaling may answer with the old state."""
 MAX_PARALLEL_STACKS = 8
@@ -146,7 +134,7 @@ MAX_PARALLEL_STACKS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class StackDrift:
-    """What differs of one stack; `endpoint` is None for Foundation.
+    """The differences of one stack; `endpoint` is None for Foundation.
 
     `busy` is why nothing was compared, as an update runs; `problem` is what could not be read.
     """
@@ -159,7 +147,7 @@ class StackDrift:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The name for people."""
         return self.endpoint or "Foundation"
 
     @property

@@ -239,11 +239,7 @@ CHECKS = (
         ),
     ),
     Check(name="artifacts", look=artifacts, actions=("s3:GetObject", "s3:ListBucket")),
-    Check(
-        name="endpoints",
-        look=endpoints,
-        actions=(*STACK, "sagemaker:DescribeEndpoint"),
-    ),
+    Check(name="endpoints", look=endpoints, actions=(*STACK, "sagemaker:DescribeEndpoint")),
     Check(
         name="scaling",
         look=scaling,

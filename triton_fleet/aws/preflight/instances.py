@@ -30,7 +30,7 @@ class RunningInstances:
     is_complete: bool
 
     def of(self, endpoint: str) -> Mapping[str, int]:
-        """What one endpoint runs, by instance type; empty if it does not exist."""
+        """The instances of one endpoint by type; empty if it does not exist."""
         return self.by_endpoint.get(endpoint, {})
 
     def count_foreign(self, ours: Iterable[str], instance_type: str | None) -> int:

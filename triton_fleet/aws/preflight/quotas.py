@@ -254,7 +254,7 @@ def functions(subject: Subject) -> Iterator[CheckResult]:
 
 
 def headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
-    """What deploys of the endpoints need, by quota, and what is free; unlimited where that cannot be read.
+    """The demand of deploys by quota, and the free instances; unlimited where that cannot be read.
 
     Whether a changed stack replaces the endpoint's instances is not known before its deploy, so each is
     assumed to.

@@ -1,4 +1,4 @@
-"""What is checked: the endpoints of an environment, their files, and the account."""
+"""The subject of the checks: the endpoints of an environment, their files, and the account."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _downgrade(finding: Finding, *, warns: bool) -> Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckResult:
-    """What was checked, what was read, and the findings.
+    """The title of a check, the facts read, and the findings.
 
     `problem` is why AWS could not be called, if so; a missing permission is a finding.
     """

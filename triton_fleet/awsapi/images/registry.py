@@ -35,7 +35,7 @@ class NoZstdError(Exception):
 
 
 class Unzstd(Stream):
-    """What a Zstandard stream holds."""
+    """The content of a Zstandard stream."""
 
     def __init__(self, archive: Stream, bounds: Bounds) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ UNREADABLE = {"AccessDeniedException", "RepositoryPolicyNotFoundException"}
 
 
 class RolePull(StrEnum):
-    """What is known of a role's pull."""
+    """The answer whether a role may pull."""
 
     YES = "the repository's policy lets roles of this account pull"
     NO = "the repository's policy names no principal of this account that may pull"

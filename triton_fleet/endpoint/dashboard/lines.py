@@ -96,7 +96,7 @@ def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Expressi
 
 
 def drawn_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[list[Any]]:
-    """What is shown, with the metrics that it is computed from, which are not."""
+    """The visible lines, with the hidden metrics that they are computed from."""
     return [
         entry
         for line in held_lines(graph, endpoint)

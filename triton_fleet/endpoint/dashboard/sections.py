@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Unit(StrEnum):
-    """What an axis counts in."""
+    """The unit of an axis."""
 
     COUNT = ""
     MILLISECONDS = "ms"
@@ -139,9 +139,7 @@ SECTIONS = (
                 (
                     RUNNING_INSTANCES,
                     Expression(
-                        f"{CALLS.id} / {CALLS_PER_INSTANCE.id}",
-                        "serving calls",
-                        (CALLS, CALLS_PER_INSTANCE),
+                        f"{CALLS.id} / {CALLS_PER_INSTANCE.id}", "serving calls", (CALLS, CALLS_PER_INSTANCE)
                     ),
                 ),
             ),

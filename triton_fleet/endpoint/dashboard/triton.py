@@ -1,4 +1,4 @@
-"""What of Triton's own metrics is drawn, and how they are found without knowing their dimensions.
+"""Graphs of Triton's own metrics, which are found without knowing their dimensions.
 
 What is published with several sets of dimensions is found once for each of them. So nothing is summed by
 itself: what is drawn as it is has a line for each series, and sums stand in quotients alone, over and under
@@ -54,7 +54,7 @@ TRITON_GRAPHS = (
 
 
 def triton_text(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> str:
-    """What it takes to read Triton's graphs."""
+    """The text that explains Triton's graphs."""
     text = f"The container's metrics in `{metrics.namespace}`, one line for each series."
     if not metrics.dimensions:
         return (
