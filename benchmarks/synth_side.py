@@ -129,7 +129,7 @@ def raw_way() -> Way:
     from triton_fleet.spec.deployment import Deployment
 
     def read(folder: Path, endpoints: bool) -> tuple[Deployment, dict[str, Any]]:
-        place = resolve_foundation(open_project(folder, ENVIRONMENT)).place
+        place = resolve_foundation(open_project(folder, ENVIRONMENT)).deployment
         return place, endpoint_templates(folder, place.stack, "ungated") if endpoints else {}
 
     def add(app: App, known: tuple[Deployment, dict[str, Any]]) -> None:

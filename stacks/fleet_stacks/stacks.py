@@ -35,10 +35,10 @@ class EndpointStack(Stack):
         super().__init__(
             scope,
             endpoint.stack,
-            env=Environment(account=endpoint.place.account, region=endpoint.place.region),
-            description=f"Triton endpoint {endpoint.name} ({endpoint.place.environment})",
-            termination_protection=endpoint.place.termination_protection,
-            permissions_boundary=_boundary(endpoint.place),
+            env=Environment(account=endpoint.deployment.account, region=endpoint.deployment.region),
+            description=f"Triton endpoint {endpoint.name} ({endpoint.deployment.environment})",
+            termination_protection=endpoint.deployment.termination_protection,
+            permissions_boundary=_boundary(endpoint.deployment),
         )
         parts = declare_endpoint(self, endpoint)
         CfnOutput(

@@ -192,7 +192,7 @@ def test_an_endpoint_that_runs_something_else_is_never_skipped(
         ready_stack(access, "lost", refusing)
     stopped = found(access, "lost")
     assert stopped.endpoint is not None
-    assert f"CloudFormation tried to restore {stopped.endpoint.wanted}" in told.value.problem
+    assert f"CloudFormation tried to restore {stopped.endpoint.target}" in told.value.problem
     assert "nothing can be skipped: restore it (`aws sagemaker update-endpoint" in told.value.remedy
 
 
@@ -202,9 +202,9 @@ def test_an_endpoint_that_was_brought_back_by_hand_is_skipped(
     lost(stacks, host, monkeypatch, "by-hand")
     stopped = found(access, "by-hand")
     assert stopped.endpoint is not None
-    assert stopped.endpoint.wanted is not None
+    assert stopped.endpoint.target is not None
     access.client("sagemaker").update_endpoint(
-        EndpointName="by-hand", EndpointConfigName=stopped.endpoint.wanted
+        EndpointName="by-hand", EndpointConfigName=stopped.endpoint.target
     )
     ready = ready_stack(access, "by-hand", lambda _: True).stack
     assert ready is not None

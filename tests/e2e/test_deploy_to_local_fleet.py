@@ -16,7 +16,7 @@ from tests.support.own_images import DIGEST
 from tests.support.place import PLACE
 from tests.support.running_aws import running_aws
 from triton_fleet.aws.access import embedded_access
-from triton_fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
+from triton_fleet.aws.deploy.endpoint_wait import configuration_to_replace, skipped_waits
 from triton_fleet.aws.preflight.network import network
 from triton_fleet.aws.preflight.subject import Subject
 from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER

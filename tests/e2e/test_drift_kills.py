@@ -52,10 +52,10 @@ def test_a_revert_that_was_killed_at_a_request_is_finished_by_the_next(
     client(aws, "cloudwatch").put_metric_alarm(**{**ALARM, "AlarmName": name, "Threshold": 2})
     client(aws, "logs").put_retention_policy(logGroupName=name, retentionInDays=3)
     drift, access = compared(aws, name), embedded_access(PLACE, aws.url, KEYS)
-    assert drift.found
+    assert drift.comparisons
     assert not ends_before_step(lambda: restore_stack(access, drift), step, sent_to(aws.url))
     stacks.settled(name)
     left = compared(aws, name)
-    if left.found:
+    if left.comparisons:
         restore_stack(embedded_access(PLACE, aws.url, KEYS), left)
-    assert compared(aws, name).found == ()
+    assert compared(aws, name).comparisons == ()

@@ -16,7 +16,7 @@ from tests.support.embedded_keys import KEYS
 from tests.support.faulty_s3 import Answer, faulty_s3
 from tests.support.place import PLACE
 from triton_fleet.aws.access import Access, embedded_access
-from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
+from triton_fleet.aws.deploy.stack_repair import is_unchanged
 
 BOOTSTRAP = {
     "Type": "AWS::SSM::Parameter::Value<String>",

@@ -24,7 +24,7 @@ def foundation(region: str = "us-east-1", **keys: Any) -> Template:
         {"environment": "dev", "account": "111122223333", "region": region, **keys}
     )
     app = App()
-    add_fleet(app, ResolvedFleet(place=place_of(environment), endpoints=()))
+    add_fleet(app, ResolvedFleet(deployment=place_of(environment), endpoints=()))
     (stack,) = app.synth().stacks
     return Template.from_json(stack.template)
 

@@ -234,7 +234,7 @@ class PreparedAccount:
     def _access(self, place: Deployment) -> Access:
         """The clients of all tests, for the environment as it is in this one."""
         access = copy(self.watched.access)
-        access.place = place
+        access.deployment = place
         return access
 
     def _data(self) -> str:

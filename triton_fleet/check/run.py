@@ -15,9 +15,9 @@ from triton_fleet.check.repository_owners import owned_specs, ownership_findings
 from triton_fleet.check.spec_images import image_findings
 from triton_fleet.check.spec_repositories import repository_findings
 from triton_fleet.context.context import EndpointContext
+from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings
-from triton_fleet.endpoint.fleet_buckets import source_findings
-from triton_fleet.endpoint.locks import MISSING, locked_context
+from triton_fleet.endpoint.locks import NO_LOCK, locked_context
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints
@@ -173,10 +173,10 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool, compared
     if decided.lock is None:
         name = project.environment.environment
         if name == LOCAL:  # `fleet local up` writes it
-            wrong = [each for each in wrong if each.code != MISSING]
+            wrong = [each for each in wrong if each.code != NO_LOCK]
         elif not locked_endpoints(project.root, name):  # an environment that is not in use yet
             wrong = [
-                replace(each, severity=Severity.WARNING) if each.code == MISSING else each for each in wrong
+                replace(each, severity=Severity.WARNING) if each.code == NO_LOCK else each for each in wrong
             ]
         return [*wrong, *draft_findings(project, loaded)]
     found = [*wrong, *source_findings(project, loaded), *rule_findings(decided)]

@@ -13,7 +13,7 @@ from triton_fleet.awsapi.actor import is_ci
 from triton_fleet.cli.output import ask_consent, say
 from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.printers.file_names import place_in
+from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.lines import print_error
 from triton_fleet.project.project import Project
 from triton_fleet.selection.checkout import Checkout, checkout

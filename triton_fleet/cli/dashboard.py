@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.aws.dashboard.draw import draw_dashboard
+from triton_fleet.aws.dashboard.page import draw_dashboard
 from triton_fleet.cli.arguments import Endpoint, Env, Profile
 from triton_fleet.cli.aws_access import access_to, connect, local_fleet
 from triton_fleet.cli.current_fleet import current_project

@@ -14,9 +14,8 @@ from rich.text import Text
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.deploy import Deploy, Parallelism
 from triton_fleet.aws.deploy.deploy_folder import DeployFolder
-from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_terms import StackHolder
-from triton_fleet.aws.preflight.headroom import headroom
+from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
+from triton_fleet.aws.preflight.quotas import headroom
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.check.run import checked_fleet
 from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
@@ -43,7 +42,7 @@ from triton_fleet.store.releases import release_source
 ATTEMPTS = 10
 """How often a throttled call is made, unless the AWS settings set it: botocore waits 55 s on average then."""
 AFTER_EXPIRY = "if the deploy lasts longer, sign in again and run it again: it continues"
-COLOURS = {Outcome.FAILED: "red", Outcome.INTERRUPTED: "yellow"}
+COLOURS = {Outcome.FAILURE: "red", Outcome.INTERRUPTION: "yellow"}
 
 
 def deploy(
@@ -118,7 +117,7 @@ def deploy(
     source = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
     with steps.step("account") as step:
         access = connect(project, profile, attempts=ATTEMPTS)
-        step.note = f"{fleet.place.account}, {fleet.place.region}"
+        step.note = f"{fleet.deployment.account}, {fleet.deployment.region}"
     caller = actor(access.check_account(), os.environ)
     if access.is_local_fleet:
         fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))
@@ -128,12 +127,12 @@ def deploy(
         steps.say(f"these credentials expire at {expiry}, and nothing refreshes them: {AFTER_EXPIRY}")
 
     def continues_rollback(question: str) -> bool:
-        with steps.paused():
+        with steps.pause():
             return not sys.stdin.isatty() or ask_consent(question, yes=yes)
 
     folder = DeployFolder(root, env)
-    with folder.deploying() as token:
-        cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=folder.where(folder.log))
+    with folder.lock() as token:
+        cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=folder.log_hint(folder.log))
         progress = progress_on(console)
         work = Deploy(
             project,
@@ -144,7 +143,7 @@ def deploy(
             steps=steps,
             progress=progress,
             consent=continues_rollback,
-            log_of=lambda name: (folder.endpoint_log(name), folder.where(folder.endpoint_log(name))),
+            log_of=lambda name: (folder.endpoint_log(name), folder.log_hint(folder.endpoint_log(name))),
             parallelism=Parallelism(
                 concurrency=concurrency,
                 fail_fast=fail_fast,
@@ -154,7 +153,7 @@ def deploy(
             sources=lambda name: release_source(project, name, caller, source),
             leases=StackLeases(
                 access,
-                StackHolder(str(caller), token, source.commit, uncommitted=bool(source.uncommitted)),
+                StackHolder(str(caller), token, source.commit, has_changes=bool(source.uncommitted)),
                 steps.say,
                 lambda commit: locked or contains(root, commit),
             ),
@@ -171,10 +170,10 @@ def _summary(steps: Steps) -> Table:
     for heading in ("step", "result"):
         table.add_column(heading, overflow="fold")
     table.add_column("seconds", justify="right")
-    for taken in steps.taken:
+    for taken in steps.history:
         outcome, note = taken.outcome, visible(taken.note)
         result = Text(note or outcome)
-        if outcome is not Outcome.DONE:
+        if outcome is not Outcome.SUCCESS:
             result = Text.assemble((outcome, COLOURS[outcome]), f": {note}" if note else "")
         table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
     for title in steps.to_come:

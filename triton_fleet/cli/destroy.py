@@ -12,8 +12,7 @@ import typer
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.destroy import Deletion, plan_deletion
 from triton_fleet.aws.deploy.destroy import destroy as delete
-from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_terms import StackHolder
+from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.awsapi.errors import aws_errors_as_findings
@@ -24,7 +23,7 @@ from triton_fleet.cli.interruption import end_like_ctrl_c
 from triton_fleet.cli.output import ask_consent, ask_name, say
 from triton_fleet.cli.selection import deployed_names
 from triton_fleet.context.cost import Cost
-from triton_fleet.endpoint.object_keys import prefix_of
+from triton_fleet.endpoint.bucket_keys import prefix_of
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.printers.console import OutputConsole
@@ -77,7 +76,7 @@ def destroy(
                 say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(place, name)}")
         if not found:
             return
-        if protected := [_protection(project, name) for name in found if found[name].stack.protected]:
+        if protected := [_protection(project, name) for name in found if found[name].stack.is_protected]:
             raise FindingsError(protected)
         if not _is_confirmed(project, list(found), yes=yes, confirm=confirm):
             say("nothing was deleted")

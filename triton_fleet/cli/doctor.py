@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.aws.doctor.causes import reason_of_failures
-from triton_fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well
+from triton_fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well, reason_of_failures
 from triton_fleet.aws.doctor.evidence import CONTAINER, evidence
 from triton_fleet.aws.doctor.lines import bare
 from triton_fleet.aws.doctor.observation import Observation, SeenLog
@@ -65,9 +64,9 @@ def doctor(
     if not is_well(seen):
         show_findings(diagnosis(seen, check_spec(project, endpoint)))
         sys.exit(INPUT_IS_WRONG)
-    if seen.missing:
+    if seen.denials:
         problem = (
-            f"found no problem, but not everything could be read: no permission for {', '.join(seen.missing)}"
+            f"found no problem, but not everything could be read: no permission for {', '.join(seen.denials)}"
         )
         raise CannotRunError(problem, "use credentials with these permissions")
     say(f"{endpoint} is healthy")
@@ -81,9 +80,9 @@ def _publish_metrics(supervisor: Supervisor) -> None:
 
 def _with_local_log(seen: Observation, logs: tuple[SeenLog, ...]) -> Observation:
     """The log of a failed endpoint, and the reason of failed calls, from the file that its Triton writes."""
-    if seen.failed:
+    if seen.has_failed:
         seen = replace(seen, logs=logs, since=None)
-    if seen.calls is None or not seen.calls.failed:
+    if seen.calls is None or not seen.calls.failure_count:
         return seen
     lines = (line for log in logs for _, line in log.lines)
     return replace(seen, calls=replace(seen.calls, reason=reason_of_failures(lines)))
@@ -98,7 +97,7 @@ def _observation_lines(seen: Observation) -> Iterator[str]:
         yield _cut(f"stack:    {seen.stack.name} is {seen.stack.status}{under_way}")
         for failure in seen.stack.failures:
             yield _cut(f"  failed: {failure.kind}: {failure.own_reason}")
-    elif not seen.stack_hidden:
+    elif not seen.is_stack_hidden:
         yield "stack:    does not exist"
     if seen.endpoint is not None:
         is_declared = seen.declares and is_same_configuration(seen.endpoint.config, seen.declares)
@@ -108,13 +107,13 @@ def _observation_lines(seen: Observation) -> Iterator[str]:
             yield f"  the stack declares {seen.declares}"
         if seen.endpoint.reason:
             yield _cut(f"  FailureReason: {seen.endpoint.reason}")
-    elif not seen.endpoint_hidden:
+    elif not seen.is_endpoint_hidden:
         yield "endpoint: does not exist"
     if seen.calls is not None:
         yield _cut(f"calls:    {seen.calls}")
     for log in seen.logs:
         yield from _of_log(log, seen)
-    for action in seen.missing:
+    for action in seen.denials:
         yield f"not read: {action} is denied"
 
 
@@ -125,7 +124,7 @@ def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
         yield f"log:      {log.group}{since}: no lines"
         return
     yield f"log:      {log.group}{since}: {len(lines)} lines, {len(errors)} of them errors"
-    last = lines[-LINES:] if seen.failed else []
+    last = lines[-LINES:] if seen.has_failed else []
     earlier = [error for error in errors if error not in last]
     for heading, shown in (("last errors", earlier[-ERRORS:]), ("last lines", last)):
         if shown:

@@ -12,7 +12,7 @@ import typer
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
-from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
+from triton_fleet.aws.running_configuration import endpoint_stacks, unknown_stack
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack
 from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
@@ -66,7 +66,7 @@ def drift(
             shared = None if endpoints else find_stack(access.client("cloudformation"), place.stack)
         names = sorted(live) if named is None else named
         found = stack_drifts(access, _stacks(place, [] if foundation else names, live, shared, endpoints))
-    drifted = [each for each in found if each.found]
+    drifted = [each for each in found if each.comparisons]
     if drifted or format is not Format.HUMAN:
         print_findings([finding for each in drifted for finding in _findings(each, env)], format, root)
     for each in found:
@@ -75,7 +75,7 @@ def drift(
     differs = bool(drifted)
     reverts = revert and differs and _agreed(drifted, env, yes=yes)
     problems: list[Failure] = [
-        each.problem for each in found if each.problem is not None and not (reverts and each.found)
+        each.problem for each in found if each.problem is not None and not (reverts and each.comparisons)
     ]
     if reverts:
         failures, differs = _revert(access, drifted, env, say if format is Format.HUMAN else print_error)
@@ -115,7 +115,7 @@ def _findings(each: StackDrift, env: str) -> list[Finding]:
             hint=_remedy(each, env),
             endpoints=(each.endpoint,) if each.endpoint else (),
         )
-        for comparison in each.found
+        for comparison in each.comparisons
         for difference in comparison.differences
     ]
 
@@ -163,7 +163,7 @@ def _revert(
             continue
         if after.problem:
             failures.append(after.problem)
-        differs = differs or bool(after.found)
+        differs = differs or bool(after.comparisons)
         tell(f"{each.title}: {_outcome(after, env)}")
     return failures, differs
 
@@ -171,7 +171,7 @@ def _revert(
 def _outcome(after: StackDrift, env: str) -> str:
     if after.busy:
         return f"being reverted, {after.busy}; run the command again when that is over"
-    if after.found:
-        left = ", ".join(f"{difference} ({subject})" for subject, difference in sorted(after.shown))
+    if after.comparisons:
+        left = ", ".join(f"{difference} ({subject})" for subject, difference in sorted(after.change_texts))
         return f"reverted, except {left}; {_remedy(after, env)}"
     return "reverted, but not compared completely afterwards" if after.problem else "reverted"

@@ -15,7 +15,7 @@ from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
 from triton_fleet.core.digests import commit_words
 from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.printers.lines import print_json
 from triton_fleet.project.project import require_known
 from triton_fleet.spec.environment import deploy_command

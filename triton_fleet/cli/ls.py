@@ -55,7 +55,7 @@ def ls(
             say(f"{', '.join(env)}: no specs, no locks, no stacks")
         return
     several, has_owners = len(set(env)) > 1, any(each.owner for each in found)
-    unfolded_console().print_fitting(
+    unfolded_console().print_widest(
         [_table(found, several=several, owners=owners) for owners in dict.fromkeys((has_owners, False))]
     )
     for each in found:
@@ -135,7 +135,7 @@ def _table(found: list[InventoryEntry], *, several: bool, owners: bool) -> Table
             *([each.owner or "-"] if owners else []),
             Text(files, "" if files == "ok" else "yellow"),
             _deployed(each),
-            Text(state, "" if state in ("-", "nothing", Runs.UNASKED, Runs.LIVE_SET) else "yellow"),
+            Text(state, "" if state in ("-", "nothing", Runs.NO_ANSWER, Runs.LIVE_SET) else "yellow"),
         )
     return table
 
@@ -149,9 +149,9 @@ def _files(each: InventoryEntry) -> str:
             return "no spec"
         case FileState.ELSEWHERE, _:
             return f"not in {each.environment}"
-        case FileState.UNPROMOTED, _:
+        case FileState.NO_PROMOTION, _:
             return "not promoted"
-        case FileState.BROKEN, _:
+        case FileState.INVALID, _:
             return "broken spec"
         case _, FileState.NO:
             return "no lock"
@@ -174,9 +174,11 @@ def _deployed(each: InventoryEntry) -> str:
 
 
 def _state(each: InventoryEntry) -> str:
-    if each.runs in (Runs.NOTHING, Runs.UNASKED):
+    if each.runs in (Runs.NO_ENDPOINT, Runs.NO_ANSWER):
         return "-"
     if each.runs is Runs.UNKNOWN:
         return "unknown"
-    content = ["content"] if each.runs is Runs.OTHER and "models" not in each.behind else []
-    return ", ".join([*content, *each.behind]) or ("nothing" if each.runs is Runs.LOCKED else str(each.runs))
+    content = ["content"] if each.runs is Runs.OTHER_CONTENT and "models" not in each.behind else []
+    return ", ".join([*content, *each.behind]) or (
+        "nothing" if each.runs is Runs.LOCK_CONTENT else str(each.runs)
+    )

@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.checks import preflight as look
-from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.aws.preflight.subject import CheckResult, Subject
 from triton_fleet.cli.arguments import Endpoints, Env, Profile
 from triton_fleet.cli.aws_access import access_to
 from triton_fleet.cli.current_fleet import current_fleet
@@ -62,4 +61,4 @@ def preflight(
 
 
 def _line(seen: CheckResult) -> Text:
-    return Text.assemble(SIGNS[seen.severity], indent_lines(f" {seen.what}: {seen.text}"))
+    return Text.assemble(SIGNS[seen.severity], indent_lines(f" {seen.title}: {seen.text}"))

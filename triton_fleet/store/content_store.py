@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.copy_parts import copy_by_parts
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import yaml
 
 from triton_fleet.core.files import is_up_to_date, require_no_link, write_atomically, write_problem
-from triton_fleet.endpoint.fleet_buckets import source_findings
+from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Archive, EndpointSpec

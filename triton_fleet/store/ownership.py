@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.object_keys import OWNERS
+from triton_fleet.endpoint.bucket_keys import OWNERS
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.content_store import list_objects

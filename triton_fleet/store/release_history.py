@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from triton_fleet.changes.lock_changes import content_changes
 from triton_fleet.changes.spec_changes import recorded_changes
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.content_store import list_objects

@@ -11,10 +11,10 @@ from botocore.exceptions import ClientError
 from pydantic import ValidationError
 
 from triton_fleet.awsapi.actor import Actor, Record
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.errors import answered_at
 from triton_fleet.changes.spec_changes import recorded_spec
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.object_keys import RELEASES
+from triton_fleet.endpoint.bucket_keys import RELEASES
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.project.project import Project
@@ -119,7 +119,7 @@ def record_release(
 def _record(
     s3: S3Client, endpoint: ResolvedEndpoint, built: str | None, source: ReleaseSource | None
 ) -> None:
-    bucket = endpoint.place.bucket
+    bucket = endpoint.deployment.bucket
     keys = _release_keys(s3, bucket, endpoint.name)
     now = _next_time(s3, bucket, keys)
     release = Release(

@@ -9,7 +9,7 @@ from triton_fleet.builds.engines.object_keys import ENGINES
 from triton_fleet.builds.images.object_keys import IMAGES
 from triton_fleet.catalog.drift import detected_types
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
-from triton_fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES, UPLOADS
+from triton_fleet.endpoint.bucket_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES, UPLOADS
 from triton_fleet.spec.deployment import Deployment
 
 PUBLISHED = (ARCHIVES, ENDPOINTS, ENGINES, IMAGES, RELEASES)

@@ -52,7 +52,7 @@ class OwnedLogs(Construct):
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)
-        place = endpoint.place
+        place = endpoint.deployment
         properties = {
             "ServiceToken": service_token(place, NOUN),
             "LogGroups": list(endpoint.log_groups),

@@ -11,7 +11,7 @@ from constructs import Construct
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.periods import PERIOD
 from triton_fleet.context.rollout import PERIODS, RINGING, RollbackAlarm
-from triton_fleet.endpoint.rollout import ResolvedRollout
+from triton_fleet.endpoint.endpoint_parts import ResolvedRollout
 from triton_fleet.spec.rollout import Strategy
 
 _TYPES = {Strategy.ALL_AT_ONCE: "ALL_AT_ONCE", Strategy.CANARY: "CANARY", Strategy.LINEAR: "LINEAR"}

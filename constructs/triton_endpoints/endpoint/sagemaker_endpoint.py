@@ -109,7 +109,7 @@ class SageMakerEndpoint(Construct):
 
     @staticmethod
     def _capture(endpoint: ResolvedEndpoint) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty | None:
-        capture, place = endpoint.spec.capture, endpoint.place
+        capture, place = endpoint.spec.capture, endpoint.deployment
         if capture is None:
             return None
         modes = {"Input": capture.requests, "Output": capture.responses}

@@ -8,7 +8,7 @@ from constructs import Construct
 
 from triton_endpoints.logical_ids import content_digest
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
+from triton_fleet.endpoint.endpoint_parts import ResolvedScaling, TrackedTarget
 from triton_fleet.spec.scaling import Schedule
 
 

@@ -113,7 +113,7 @@ def alarm_targets(construct: Construct, found: Resolution, actions: AlarmActions
     endpoint = found.endpoint
     if found.shared:
         return found.shared.alarm_targets(construct, endpoint)
-    return FoundationTopics(endpoint.place, endpoint.topic_owner)
+    return FoundationTopics(endpoint.deployment, endpoint.topic_owner)
 
 
 def _environment(construct: Construct, declaration: Declaration) -> EnvironmentSource:
@@ -195,7 +195,7 @@ def _first_deploy(construct: Construct, shared: SharedParts, endpoint: ResolvedE
     if not same or endpoint.given_data is not None:
         return []
     message = "the artifact bucket is in the endpoint's stack: the first deploy finds no archive"
-    publish = f"fleet publish --env {endpoint.place.environment} {endpoint.name}"
+    publish = f"fleet publish --env {endpoint.deployment.environment} {endpoint.name}"
     hint = f"put the EndpointSupport into a stack of its own, deploy that, and run `{publish}`"
     return [Finding(code="FL612", message=message, hint=hint, severity=Severity.WARNING)]
 

@@ -18,9 +18,17 @@ from tests.support.faulty_s3 import faulty_s3
 from tests.support.place import PLACE
 from triton_fleet.aws.access import Access, embedded_access
 from triton_fleet.aws.deploy import stack_lease
-from triton_fleet.aws.deploy.stack_lease import LEASES, RENEWAL_SECONDS, VALID_SECONDS, StackLeases
-from triton_fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.aws.deploy.stack_lease import (
+    DEPLOYS,
+    DESTROYS,
+    LEASES,
+    RENEWAL_SECONDS,
+    VALID_SECONDS,
+    StackHolder,
+    StackLeases,
+    StackTerms,
+)
+from triton_fleet.awsapi.errors import answered_at
 from triton_fleet.findings import CannotRunError
 from triton_fleet.store.builds.lease import Lease
 
@@ -237,7 +245,7 @@ def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
         ({}, True, False),
         ({}, False, True),
         ({"commit": None}, True, True),
-        ({"uncommitted": True}, True, True),
+        ({"has_changes": True}, True, True),
         ({"action": "destroys"}, True, True),
     ],
 )
@@ -245,7 +253,7 @@ def test_only_what_ones_own_commit_contains_is_replaced(
     commands: Commands, changes: dict[str, Any], contains: bool, refused: bool
 ) -> None:
     leases = commands.of(BOB, contains=contains)
-    terms = StackTerms(holder="user/alice", token="t", seconds=0, since=leases.now, commit="a" * 40)
+    terms = StackTerms(holder="user/alice", token="t", seconds=0, since=leases.current_time, commit="a" * 40)
     if refused:
         with pytest.raises(CannotRunError, match="user/alice has de[a-z]+ed") as caught:
             leases.require_newer(STACK, replace(terms, **changes))

@@ -162,7 +162,7 @@ class TestDestroy:
             if name == "sentences":
                 raise FindingsError([Finding(code="FL606", message="no endpoint is deployed")])
             stack = type(
-                "Stack", (), {"name": f"stack-{name}", "status": "CREATE_COMPLETE", "protected": False}
+                "Stack", (), {"name": f"stack-{name}", "status": "CREATE_COMPLETE", "is_protected": False}
             )()
             return Deletion(stack=stack, types=[], endpoint=None)
 

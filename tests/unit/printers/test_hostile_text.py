@@ -115,7 +115,7 @@ def steps(text: str) -> None:
     with taken.step(text) as step:
         taken.say(text)
         step.note = text
-    taken.taken.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILED))
+    taken.history.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILURE))
     taken.to_come.append(text)
     OutputConsole().print(deploy._summary(taken))
 
@@ -193,7 +193,7 @@ def doomed(text: str) -> None:
 
 
 def looked(text: str) -> None:
-    OutputConsole().print(preflight._line(SimpleNamespace(what=text, text=text, severity=None)))  # type: ignore[arg-type]
+    OutputConsole().print(preflight._line(SimpleNamespace(title=text, text=text, severity=None)))  # type: ignore[arg-type]
 
 
 def commented(text: str) -> None:

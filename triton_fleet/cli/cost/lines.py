@@ -36,7 +36,7 @@ def print_cost(found: FleetCost) -> None:
     title = f"{place.environment}: account {place.account}, {place.region}; {found.prices.currency}\n"
     console.print(Text(title, "bold"), soft_wrap=True)
     has_owners = any(endpoint.owner for endpoint in found.endpoints)
-    console.print_fitting(
+    console.print_widest(
         [
             _table(found, owners=has_owners, hourly=True),
             _table(found, owners=False, hourly=True),

@@ -89,7 +89,7 @@ def ls(
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:
-        unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
+        unfolded_console().print_widest([_table(found, omitted) for omitted in ((), OMITTED)])
     else:
         say(f"{place.image_repository} has no images")
     for line in former_lines(former):

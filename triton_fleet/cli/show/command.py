@@ -19,7 +19,7 @@ from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.explain.effective_spec import EffectiveSpec, effective_spec
 from triton_fleet.printers.console import unfolded_console
-from triton_fleet.printers.file_names import place_in
+from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.lines import print_json
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.spec.environment import Environment

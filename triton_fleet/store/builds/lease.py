@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.errors import answered_at
 from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_fleet.builds.engines.object_keys import MANIFEST, PLAN, PLANS, built_key
-from triton_fleet.endpoint.engines import ResolvedEngine
+from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.store.archive_requirements import ArchiveRequirement, Content
 from triton_fleet.store.content_store import ObjectListing, list_objects

@@ -58,7 +58,7 @@ class EngineTask:
         """Write the request of an attempt; return what it is started with."""
         use = self._engine.first
         self._inputs.put_request(use, self._seconds)
-        place = use.endpoint.place
+        place = use.endpoint.deployment
         url = f"s3://{self._bucket}/{built_key(self._engine.key, REQUEST)}"
         return BuildStart(
             project=place.build_project("job"),

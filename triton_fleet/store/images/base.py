@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.awsapi.errors import DENIED, aws_errors_as_findings
+from triton_fleet.awsapi.errors import DENIAL_CODES, aws_errors_as_findings
 from triton_fleet.awsapi.images.reference import ImageReference, image_reference
 from triton_fleet.awsapi.images.registry import requested_image
 from triton_fleet.catalog.images import Image
@@ -47,7 +47,7 @@ class BaseImages:
             try:
                 found, reason = requested_image(self._ecr(), image)
             except ClientError as error:
-                if error.response["Error"]["Code"] not in DENIED:
+                if error.response["Error"]["Code"] not in DENIAL_CODES:
                     raise
                 message = error.response["Error"].get("Message", "")
                 problem = (

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from triton_fleet.endpoint.fleet_buckets import source_findings
+from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.endpoint import Archive

@@ -106,12 +106,12 @@ def promote(
     fleet = resolve_project(project)
     promoted = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
     locks = [each.lock for each in promoted]
-    source, place = _store(tested.s3, fleet.place), target.project.place
+    source, place = _store(tested.s3, fleet.deployment), target.project.place
     there = _store(target.s3, place)
-    with aws_errors_as_findings(fleet.place):
+    with aws_errors_as_findings(fleet.deployment):
         all_of(fleet.endpoints, lambda each: require_deployment(tested.s3, tested.sagemaker, each))
     images = ImageCopies(
-        ImageStore(s3=tested.s3, ecr=tested.ecr, place=fleet.place),
+        ImageStore(s3=tested.s3, ecr=tested.ecr, place=fleet.deployment),
         ImageStore(s3=target.s3, ecr=target.ecr, place=place),
     )
     image_copies = images.plan(locks)
@@ -124,7 +124,7 @@ def promote(
     )
     with aws_errors_as_findings(place):
         missing = missing_in_store(there.s3, there.bucket, contents)
-    with aws_errors_as_findings(fleet.place):
+    with aws_errors_as_findings(fleet.deployment):
         objects = all_in_parallel(missing, lambda each: objects_of(each, source), REQUESTS_AT_ONCE)
     texts = _texts(target.project, promoted, templates)
     with aws_errors_as_findings(place):

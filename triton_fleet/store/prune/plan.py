@@ -9,7 +9,7 @@ from datetime import datetime
 
 from triton_fleet.builds.engines.object_keys import MANIFEST, PLANS
 from triton_fleet.builds.images.object_keys import BUILT
-from triton_fleet.endpoint.object_keys import ARCHIVES, OWNERS
+from triton_fleet.endpoint.bucket_keys import ARCHIVES, OWNERS
 from triton_fleet.store.content_store import ObjectListing
 
 

@@ -16,7 +16,7 @@ from triton_fleet.builds.engines.object_keys import built_key
 from triton_fleet.builds.images.object_keys import built_image_key
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.archives import set_digest
-from triton_fleet.endpoint.object_keys import ARCHIVES, prefix_of
+from triton_fleet.endpoint.bucket_keys import ARCHIVES, prefix_of
 from triton_fleet.project.fleet_files import load_locks
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.values import hexadecimal

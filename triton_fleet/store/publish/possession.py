@@ -11,7 +11,7 @@ from triton_fleet.builds.engines.endpoint_engines import spec_engines
 from triton_fleet.builds.engines.lock import archive_digest, packed_name
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.core.read_cache import ReadCache
-from triton_fleet.endpoint.engines import ResolvedEngine
+from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.s3_repository import in_s3
@@ -156,7 +156,11 @@ class Possession:
 
     def _finding(self, claim: ArchiveRequirement, problem: str, mark: Mark | None = None) -> Finding:
         """The finding against an archive, by default at the line of the spec that names its repository."""
-        name, environment, artifact = claim.endpoint.name, claim.endpoint.place.environment, claim.artifact
+        name, environment, artifact = (
+            claim.endpoint.name,
+            claim.endpoint.deployment.environment,
+            claim.artifact,
+        )
         mark = mark or self._project.load(name).source.mark(("models", artifact.source.index, "repository"))
         origin = self._project.lock(name).promoted_from
         lock = self._project.lock_file(name).relative_to(self._project.root).as_posix()

@@ -124,7 +124,7 @@ class StoreUploads:
             )
 
     def _change_finding(self, wanted: ArchiveRequirement, loaded: LoadedSpec) -> Finding:
-        name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
+        name, environment = wanted.endpoint.name, wanted.endpoint.deployment.environment
         archive = wanted.artifact
         mark = loaded.source.mark(("models", archive.source.index, "repository"))
         promoted_from = self._project.lock(name).promoted_from

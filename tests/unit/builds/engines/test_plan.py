@@ -14,7 +14,7 @@ from tests.support.onnx_graphs import FLOAT, INT32, graph_bytes
 from triton_fleet.check.run import all_findings
 from triton_fleet.cli.commands import app
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.endpoint.engines import resolved_engines
+from triton_fleet.endpoint.endpoint_parts import resolved_engines
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.findings import FindingsError, Severity

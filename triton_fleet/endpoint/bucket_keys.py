@@ -1,6 +1,7 @@
-"""What a spec may read of the artifact buckets of fleets: what was uploaded for its own endpoint.
+"""Keys of an artifact bucket, without those of builds, and what a spec may read in buckets of fleets.
 
-Everything else in them belongs to all endpoints: archives, engines, ONNX models, captured calls.
+A spec may read what was uploaded for its own endpoint. Everything else belongs to all endpoints: archives,
+engines, ONNX models, captured calls.
 """
 
 from __future__ import annotations
@@ -8,12 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from triton_fleet.endpoint.object_keys import UPLOADS
 from triton_fleet.findings import Finding
 from triton_fleet.project.named_inputs import named_inputs
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.s3_repository import S3
 from triton_fleet.spec.source import finding_at
+
+ARCHIVES = "archives/"
+"""Archives and files by their digest: the content store."""
+CAPTURE = "capture/"
+ENDPOINTS = "endpoints/"
+"""What each endpoint's Model names, in a folder of its own."""
+OWNERS = "owners/"
+"""Records of which endpoint may have which content; roles of endpoints and builds may not write there."""
+RELEASES = "releases/"
+UPLOADS = "uploads/"
+"""A folder for each endpoint, into which people upload."""
+
+
+def prefix_of(endpoint: str) -> str:
+    """An endpoint's own prefix of the bucket."""
+    return f"{ENDPOINTS}{endpoint}/"
+
+
+def capture_prefix_of(endpoint: str) -> str:
+    """The prefix of an endpoint's captured calls in the bucket."""
+    return f"{CAPTURE}{endpoint}/"
+
 
 CODE = "FL753"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -26,13 +48,13 @@ Source: S3 user guide, bucketnamingrules.html.
 """
 
 
-def source_findings(project: Project, loaded: LoadedSpec) -> Iterator[Finding]:
+def source_findings(project: Project, loaded_spec: LoadedSpec) -> Iterator[Finding]:
     """Repositories and ONNX models of a spec that are another endpoint's in a fleet's bucket, or may be."""
-    for path, url in named_inputs(loaded.source):
+    for path, url in named_inputs(loaded_spec.source):
         if not url.startswith(S3):
             continue
         bucket, _, key = url.removeprefix(S3).partition("/")
-        endpoint, mark = loaded.spec.endpoint, loaded.source.mark(path)
+        endpoint, mark = loaded_spec.spec.endpoint, loaded_spec.source.mark(path)
         if not _BUCKET.fullmatch(bucket) or bucket.endswith(_ALIASES):
             message = f"{url} does not show which bucket it is in"
             yield finding_at(mark, CODE, message, "name the bucket itself, not an access point or its alias")
