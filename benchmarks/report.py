@@ -44,7 +44,7 @@ archives:
 ENVIRONMENT = "environment: dev\naccount: '123456789012'\nregion: us-east-1\n"
 SYNTH = """
 from pathlib import Path
-from triton_fleet.product.installation import installation
+from triton_fleet.product.synthesis import installation
 from triton_fleet.product.synthesis import THIS, synthesise
 assert len(synthesise(installation(THIS), Path.cwd(), "dev", {"endpoints": "endpoint-0000"})) == 2
 """

@@ -8,14 +8,18 @@ from decimal import Decimal
 from pathlib import Path
 
 from triton_fleet.catalog.instances import instance
-from triton_fleet.changes.areas import differing_areas
-from triton_fleet.changes.file_changes import Sizes
-from triton_fleet.changes.lock_changes import builds, content_changes
+from triton_fleet.changes.lock_changes import Sizes, builds, content_changes
 from triton_fleet.changes.money_change import FREE, CostChange
 from triton_fleet.changes.permission_changes import permission_changes
 from triton_fleet.changes.spec_changes import KeyChange, spec_changes
 from triton_fleet.changes.templates import Change, Template, compare
-from triton_fleet.changes.update_effect import UpdateEffect, replaces_model, unsafe_changes, update_effect
+from triton_fleet.changes.update_effect import (
+    UpdateEffect,
+    differing_areas,
+    replaces_model,
+    unsafe_changes,
+    update_effect,
+)
 from triton_fleet.context.capacity import InstanceLimit, instance_limit
 from triton_fleet.context.cost import Cost, EndpointCost, fleet_cost
 from triton_fleet.context.traffic import InstanceNeed, Traffic, instance_need, update_traffic

@@ -8,8 +8,7 @@ from itertools import chain
 from triton_fleet.changes.endpoint_group import MAX_NAMES, label, names_by_owner, without_name
 from triton_fleet.changes.money_change import money_change
 from triton_fleet.changes.pending_promotion import PendingPromotion, PromotionState
-from triton_fleet.changes.repeated_lines import RepeatedLine
-from triton_fleet.changes.wording import MAX_WORDS, finding_line
+from triton_fleet.changes.wording import MAX_WORDS, RepeatedLine, finding_line
 from triton_fleet.core.sizes import count_of
 
 MAX_PENDING, MIN_PENDING = 20, 5

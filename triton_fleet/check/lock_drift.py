@@ -1,4 +1,4 @@
-"""Locks compared with the repositories that they were written from."""
+"""Locks compared with the repositories and images that they were written from."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from triton_fleet.check.spec_images import image_findings
 from triton_fleet.endpoint.locks import with_hint_for_several
 from triton_fleet.findings import Finding, FindingsError, Severity
-from triton_fleet.project.project import Project
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.lock import Lock, LockedRepository
 from triton_fleet.spec.s3_repository import in_s3
@@ -149,3 +148,12 @@ def _changes(
                     yield folder / path, "only the line ends of the file changed", LINE_ENDS.format(path)
                 else:
                     yield folder / path, "the file changed", ""
+
+
+def image_findings(project: Project, loaded: LoadedSpec, lock: Lock | None) -> list[Finding]:
+    """What is wrong or doubtful with the folder of a spec's own image, and how its lock differs from it."""
+    if loaded.spec.own_image is None:
+        return []
+    from triton_fleet.store.images.lock import image_changes  # slow imports that only such specs need
+
+    return image_changes(project, loaded, lock)

@@ -1,28 +1,71 @@
-"""Model repositories that are named on the command line: a config.pbtxt, a folder or an archive."""
+"""What model repositories are checked for, if no spec names it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
 from triton_fleet.catalog.front_end import out_of_memory
-from triton_fleet.check.model_rules import model_rule_findings
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.catalog.images import release, releases
+from triton_fleet.catalog.instances import instance
+from triton_fleet.context.models import ContainerContext, ModelContext, ModelsContext, PlacedModel
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.config.judge import config_findings
 from triton_fleet.repository.config.message import parsed_config
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.entry_path import MODEL_NAME
+from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.entry_model import ROOT
 from triton_fleet.repository.loading.load_plan import LoadPlan, plan_load
 from triton_fleet.repository.model_config import CONFIG, MAX_BYTES
 from triton_fleet.repository.reading.path import read
 from triton_fleet.repository.text_format.tokens import PbtxtError
 from triton_fleet.repository.text_format.tree import parse
+from triton_fleet.rules.registry import rules
 from triton_fleet.spec.endpoint import Mode
-from triton_fleet.spec.source import Mark
+from triton_fleet.spec.lock import LockedModel
+from triton_fleet.spec.source import MAX_FINDINGS, Mark
 from triton_fleet.store.model_facts import ROOT_MODEL, model_facts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepositoryTarget:
+    """The endpoint; None where a fact is unknown.
+
+    Attributes:
+        mode: How it holds its models.
+        release: The Triton release, such as "25.04".
+        instance: The instance type, such as "ml.g5.xlarge".
+        default_model: The directory that answers on a single endpoint.
+    """
+
+    mode: Mode = Mode.SINGLE
+    release: str | None = None
+    instance: str | None = None
+    default_model: str | None = None
+
+    def container(self) -> ContainerContext:
+        """The container, as rules see it."""
+        return ContainerContext(
+            mode=self.mode,
+            triton=self.release,
+            contents=release(self.release) if self.release in releases() else None,
+            machine=instance(self.instance) if self.instance is not None else None,
+        )
+
+    def setting(self) -> ServingContainer:
+        """The container that follows."""
+        return ServingContainer(
+            multi_model=self.mode is Mode.MULTI_MODEL,
+            loads_all=self.mode is Mode.SHARED_CONTAINER,
+            release=self.release,
+            default_model=self.default_model,
+        )
+
 
 PBTXT = ".pbtxt"
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
@@ -173,3 +216,43 @@ def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Ite
 def _severity(release: str | None) -> Severity:
     """Before namespaces, which came with 23.04, models of one name excluded each other."""
     return Severity.ERROR if release is not None and release < "23.04" else Severity.WARNING
+
+
+MarkOf: TypeAlias = Callable[[str, Sequence[str]], Mark]
+
+
+def model_rule_findings(
+    models: Mapping[str, LockedModel], target: RepositoryTarget, mark_of: MarkOf, place: Path
+) -> Iterator[Finding]:
+    """The findings of the rules that take no more than models and what is known of their container.
+
+    Args:
+        models: The facts of the models that are loaded, by directory.
+        target: What is known of the container.
+        mark_of: The place of the first of some fields that a model has.
+        place: The repository.
+    """
+    context = _context(models, target)
+    for rule in rules().values():
+        for subject in rule.scope.of_models(context):
+            for problem in islice(rule.check(subject), MAX_FINDINGS):
+                if isinstance(subject, ModelContext):
+                    models_at = [subject.model]
+                else:
+                    models_at = [
+                        model for model in context.models if rule.fields and model.path == problem.path
+                    ]
+                mark = mark_of(models_at[0].name, rule.fields) if models_at else Mark(place, 1, 1)
+                yield rule.finding(problem, mark, deploying=True)
+
+
+def _context(models: Mapping[str, LockedModel], target: RepositoryTarget) -> ModelsContext:
+    placed = tuple(
+        PlacedModel(index=index, archive="", name=name, facts=facts)
+        for index, (name, facts) in enumerate(models.items())
+    )
+    steps = {step for facts in models.values() for step in facts.steps}
+    called = tuple(each for each in placed if each.name not in steps)
+    if target.default_model is not None:
+        called = tuple(each for each in placed if each.name == target.default_model)
+    return ModelsContext(models=placed, called=called, container=target.container())

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from triton_fleet.check.git_folders import own_git_findings
-from triton_fleet.check.idle_notifications import idle_notifications
-from triton_fleet.check.lock_drift import differences, stale_findings
-from triton_fleet.check.processes import all_in_processes
+from triton_fleet.check.lock_drift import differences, image_findings, stale_findings
 from triton_fleet.check.repository_owners import owned_specs, ownership_findings
-from triton_fleet.check.spec_images import image_findings
 from triton_fleet.check.spec_repositories import repository_findings
 from triton_fleet.context.context import EndpointContext
+from triton_fleet.core.parallel import all_in_processes
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings
 from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.endpoint.locks import MISSING, locked_context
@@ -27,6 +25,8 @@ from triton_fleet.project.spec_files import same_names
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.rules.policies.check import policy_findings
 from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.source import finding_at
 from triton_fleet.store.lock_measurement import draft_lock
 from triton_fleet.store.sources.spec_sources import SpecRepositories
 
@@ -196,3 +196,23 @@ def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
     findings = [*source_findings(project, loaded), *rule_findings(decided), *refused]
     findings += [*image_findings(project, loaded, None), *repository_findings(repositories)]
     return list(dict.fromkeys(findings))
+
+
+def idle_notifications(project: Project, specs: Sequence[LoadedSpec]) -> Iterator[Finding]:
+    """A warning for each, where the specs are all endpoints that the environment has or may get."""
+    names = {spec.spec.endpoint for spec in specs}
+    if not names or names != {*project.spec_files} or project.unpromoted:
+        return
+    environment = project.environment
+    owners = sorted({spec.spec.owner.team for spec in specs if spec.spec.owner})
+    for team in environment.notifications.owners if environment.environment != LOCAL else ():
+        if team not in owners:
+            message = (
+                f"`notifications.owners` has {team!r}, which owns no endpoint of {environment.environment}"
+            )
+            meant = did_you_mean(team, owners)
+            hint = f"{meant}{' ' if meant.endswith('?') else '; '}otherwise remove it"
+            if not owners:
+                hint = "remove it: no spec has an `owner`"
+            mark = project.environment_source.mark(("notifications", "owners", team))
+            yield replace(finding_at(mark, "FL518", message, hint), severity=Severity.WARNING)

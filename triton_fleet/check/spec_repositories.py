@@ -1,21 +1,41 @@
-"""The repositories of a spec, checked as the container of its endpoint would load them."""
+"""The repositories of a spec with its samples and engines, checked as its container would load them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from triton_fleet.check.engines import engine_findings
+from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt, spec_engines
+from triton_fleet.builds.engines.model_fit import graph_misfits, profile_misfits
+from triton_fleet.catalog.images import release, releases
+from triton_fleet.catalog.instances import instance, instance_types
 from triton_fleet.check.git_folders import input_git_findings
-from triton_fleet.check.samples import sample_findings
+from triton_fleet.context.shared_container import default_route, routed_models
 from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.project.project import LoadedSpec
+from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.loading.load_plan import LoadPlan
+from triton_fleet.repository.loading.models import Model
+from triton_fleet.repository.onnx.graph import read_header
+from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.plan_path import plan_place, taken_path
+from triton_fleet.repository.stream import FileStream
 from triton_fleet.rules.names import allowed_codes, code_of
 from triton_fleet.rules.other_codes import allowable_codes
 from triton_fleet.rules.registry import rules
+from triton_fleet.spec.datatypes import Datatype
+from triton_fleet.spec.endpoint import EndpointSpec, Mode
+from triton_fleet.spec.engine import Engine
+from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.s3_repository import in_s3
-from triton_fleet.spec.source import finding_at
-from triton_fleet.store.sources.spec_sources import SpecRepositories
+from triton_fleet.spec.samples import ANY_SIZE, OK, Input, Output, Sample
+from triton_fleet.spec.source import KeyPath, finding_at
+from triton_fleet.store.engines.onnx import OnnxFile, onnx_of
+from triton_fleet.store.sources.spec_sources import SpecRepositories, no_s3
 
 
 def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
@@ -49,3 +69,178 @@ def _of_folders(repositories: SpecRepositories) -> Iterator[Finding]:
             if not folder.plan.refusals:
                 yield from sample_findings(loaded, index, folder.plan)
                 yield from engine_findings(loaded, index, folder.contents, folder.plan.models)
+
+
+ENGINE_CODE = "FL395"
+
+
+def engine_findings(
+    loaded: LoadedSpec, index: int, contents: Contents, models: Mapping[str, Model]
+) -> Iterator[Finding]:
+    """What does not fit of the engines of one of the spec's repositories; weights are not read.
+
+    Args:
+        loaded: The spec.
+        index: Which entry of its `models`.
+        contents: The repository.
+        models: Its models.
+    """
+    engines = [(path, engine) for path, of, engine in spec_engines(loaded.spec) if of == index]
+    for path, engine in engines:
+        graph = None
+        try:
+            graph = _graph(loaded, path, engine)
+        except FindingsError as error:
+            yield from error.findings
+        if engine.model not in models:
+            continue  # the rule engine-without-model reports it
+        yield from _in_its_place(loaded, contents, engine.model)
+        config, tensorrt = models[engine.model].config, _tensorrt(loaded)
+        found = list(profile_misfits(engine, config, graph))
+        if graph is not None:
+            found += graph_misfits(config, graph, tensorrt)
+        for misfit in found:
+            mark = loaded.source.mark((*path, *misfit.below))
+            severity = Severity.ERROR if misfit.certain else Severity.WARNING
+            yield replace(finding_at(mark, ENGINE_CODE, misfit.message, misfit.hint), severity=severity)
+
+
+def _in_its_place(loaded: LoadedSpec, contents: Contents, model: str) -> Iterator[Finding]:
+    """The plan has no place in the repository, or a file of its name exists."""
+    wanted = loaded.spec.instance.type
+    capability = instance(wanted).compute_capability if wanted in instance_types() else ""
+    try:
+        path = contents.path(model, plan_place(contents, model, capability))
+    except FindingsError as error:
+        yield from error.findings
+        return
+    if path in contents.entries:
+        yield taken_path(contents, path)
+
+
+def _graph(loaded: LoadedSpec, path: KeyPath, engine: Engine) -> OnnxHeader | None:
+    """The inputs and outputs of an ONNX model in a file; None of one in S3, or where they cannot be read.
+
+    Raises:
+        FindingsError: the file does not exist.
+    """
+    onnx = onnx_of(loaded, path, engine, no_s3)
+    if not isinstance(onnx, OnnxFile):
+        return None
+    size = onnx.require()
+    try:
+        header = _read(onnx.file, size)
+    except OSError:
+        return None  # reported where it is digested
+    return None if header.problem else header
+
+
+def _read(file: Path, size: int) -> OnnxHeader:
+    with file.open("rb", buffering=0) as content:
+        return read_header(FileStream(content, size), size)
+
+
+def _tensorrt(loaded: LoadedSpec) -> str:
+    """The TensorRT of the spec's release; if that does not exist, which a rule reports, the newest's."""
+    named = loaded.spec.triton if loaded.spec.triton in releases() else releases()[-1]
+    return expected_tensorrt(release(named)) or "0"
+
+
+SAMPLE_CODE = "FL328"
+
+
+def sample_findings(loaded: LoadedSpec, index: int, plan: LoadPlan) -> Iterator[Finding]:
+    """What does not fit of the samples that one of the spec's repositories answers.
+
+    A sample that is to be refused may be as wrong as it likes.
+
+    Args:
+        loaded: The spec.
+        index: Which entry of its `models`.
+        plan: What the container makes of the repository.
+    """
+    targets = {each.name for each in loaded.spec.models[index].packed(index)}
+    samples = [
+        (number, each)
+        for number, each in enumerate(loaded.spec.samples)
+        if each.status == OK and (each.target is None or each.target in targets)
+    ]
+    for number, sample in samples:
+        model = plan.models.get(_called(loaded.spec, sample, plan.models) or plan.main or "")
+        if model is not None:
+            yield from _of_sample(loaded, ("samples", number), sample, model.config)
+
+
+def _called(spec: EndpointSpec, sample: Sample, models: Collection[str]) -> str | None:
+    """The model behind the route that a sample calls; None in other modes."""
+    if spec.mode is not Mode.SHARED_CONTAINER:
+        return None
+    routes = routed_models(spec, models)
+    return routes.get(sample.model or default_route(spec, routes) or "")
+
+
+def _of_sample(loaded: LoadedSpec, path: KeyPath, sample: Sample, config: ParsedConfig) -> Iterator[Finding]:
+    message = config.message
+    for kind, given in (("input", sample.inputs), ("output", sample.outputs)):
+        declared = {each.name: each for each in getattr(message, kind)}
+        if not declared:  # left to the backend
+            continue
+        for name, tensor in given.items():
+            at = (*path, f"{kind}s", name)
+            if name not in declared:
+                reason = f"model {config.name!r} has no {kind} {name!r}"
+                yield finding_at(loaded.source.mark(at), SAMPLE_CODE, reason, did_you_mean(name, declared))
+                continue
+            if misfit := _misfit(tensor, declared[name], config):
+                hint = f"its {kind} is of {_declaration_text(declared[name], config)}"
+                yield finding_at(
+                    loaded.source.mark(at),
+                    SAMPLE_CODE,
+                    f"{kind} {name!r} of model {config.name!r} {misfit}",
+                    hint,
+                )
+    yield from _missing_inputs(loaded, path, sample.inputs, config)
+
+
+def _missing_inputs(
+    loaded: LoadedSpec, path: KeyPath, inputs: Mapping[str, Input], config: ParsedConfig
+) -> Iterator[Finding]:
+    for each in config.message.input:
+        if not each.optional and each.name not in inputs:
+            message = f"model {config.name!r} needs the input {each.name!r}, but the sample does not have it"
+            hint = f"it is of {_declaration_text(each, config)}"
+            yield finding_at(loaded.source.mark((*path, "inputs")), SAMPLE_CODE, message, hint)
+
+
+def _misfit(tensor: Input | Output, declared: Any, config: ParsedConfig) -> str | None:
+    """What is wrong with the data type or the shape, as a clause."""
+    wanted = config.enum(declared, "data_type")
+    if tensor.datatype is not None and declared.data_type and wanted != tensor.datatype.in_config:
+        return f"is {_datatype(wanted)}, and not {tensor.datatype}"
+    shape, dims = tensor.shape, _dims(declared, config)
+    if shape is None or not declared.dims or declared.is_shape_tensor:
+        return None
+    if len(shape) == len(dims) + 1 and not config.message.max_batch_size and config.completed is not False:
+        return None  # the backend may make it one that batches
+    if len(shape) != len(dims) or not all(map(_agree, shape, dims)):
+        return f"does not have the shape {list(shape)}"
+    most = config.message.max_batch_size
+    return f"takes batches of {most} at most, and not of {shape[0]}" if most and shape[0] > most else None
+
+
+def _agree(given: int, declared: int) -> bool:
+    return ANY_SIZE in (given, declared) or given == declared
+
+
+def _dims(declared: Any, config: ParsedConfig) -> Sequence[int]:
+    """As callers see them: with the batch in front."""
+    batch = [ANY_SIZE] if config.message.max_batch_size > 0 else []
+    return [*batch, *declared.dims]
+
+
+def _declaration_text(declared: Any, config: ParsedConfig) -> str:
+    return f"{_datatype(config.enum(declared, 'data_type'))}, shape {_dims(declared, config)}"
+
+
+def _datatype(name: str) -> str:
+    return next((each.value for each in Datatype if each.in_config == name), name)

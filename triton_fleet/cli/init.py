@@ -16,9 +16,16 @@ from triton_fleet.cli.output import ask_consent, say
 from triton_fleet.core.files import require_writable, write_atomically
 from triton_fleet.core.project_root import project_root, project_roots
 from triton_fleet.findings import CannotRunError
-from triton_fleet.new.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
+from triton_fleet.new.scaffold.files import (
+    EXAMPLES,
+    NONE,
+    SENTENCES,
+    NewFleet,
+    generated_files,
+    own_files,
+    require_valid,
+)
 from triton_fleet.new.scaffold.github_ids import RepositorySubject, repository_subject
-from triton_fleet.new.scaffold.validation import require_valid
 from triton_fleet.product.distributions import DISTRIBUTIONS, VENDOR, product_line
 from triton_fleet.product.pin import Pin, own_pin
 from triton_fleet.product.setup_files import BUILD, LOCAL, REQUIREMENTS

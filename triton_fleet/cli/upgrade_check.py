@@ -14,8 +14,15 @@ from triton_fleet.cli.output import say
 from triton_fleet.core.files import private_folder
 from triton_fleet.core.project_root import project_root
 from triton_fleet.exits import INPUT_IS_WRONG
-from triton_fleet.product.installation import installation, require_distinct
-from triton_fleet.product.synthesis import THIS, install_wheel, settings, synthesise, upgraded
+from triton_fleet.product.synthesis import (
+    THIS,
+    install_wheel,
+    installation,
+    require_distinct,
+    settings,
+    synthesise,
+    upgraded,
+)
 from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.spec.environment import LOCAL
 

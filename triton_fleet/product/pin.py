@@ -17,11 +17,14 @@ from triton_fleet.product.distributions import (
     DEPLOY_EXTRA,
     DISTRIBUTIONS,
     LOCAL_EXTRA,
+    NAME_WHEELS,
     PACKAGE,
     Distribution,
+    Wheels,
     distributions,
+    wheel_name,
+    wheels_in,
 )
-from triton_fleet.product.wheels import NAME_WHEELS, Wheels, wheel_name, wheels_in
 
 
 class Installed(Protocol):

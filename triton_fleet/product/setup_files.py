@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from triton_fleet.core.files import require_writable, write_atomically
 from triton_fleet.core.sources import source_path
-from triton_fleet.product.distributions import DEPLOY_EXTRA, LOCAL_EXTRA, VENDOR, product_line, product_lines
+from triton_fleet.findings import CannotRunError
+from triton_fleet.product.distributions import (
+    DEPLOY_EXTRA,
+    LOCAL_EXTRA,
+    VENDOR,
+    product_line,
+    product_lines,
+    wheels_in,
+)
 from triton_fleet.product.pin import Commit, Pin
 
 REQUIREMENTS = "requirements.txt"
@@ -95,3 +105,45 @@ def _requirements(file: Path, pin: Pin) -> str:
         end = each.end() if each.start() == first.start() else each.end() + 1
         text = text[: each.start()] + (pinned if each.start() == first.start() else "") + text[end:]
     return text
+
+
+def first_install(file: Path, arguments: Sequence[str]) -> int:
+    """Set up the fleet that is named, and run `fleet init` in it; no file is overwritten.
+
+    Only the standard library is needed.
+
+    Args:
+        file: The wheel of triton-fleet; beside it are those of the other distributions.
+        arguments: Those of the command: `init`, the folder, options.
+
+    Returns:
+        The exit code of `fleet init`.
+
+    Raises:
+        CannotRunError: the arguments are others, or a file or an installation is in the way.
+    """
+    if len(arguments) < 2 or arguments[0] != "init" or arguments[1].startswith("-"):
+        raise CannotRunError(
+            f"{file.name} only sets up a fleet",
+            f"python3 {file.name}/fleet init DIR, then the options of `fleet init`",
+        )
+    folder = Path(arguments[1])
+    wheels = wheels_in(file.parent, file.name.split("-")[1])
+    contents = setup_files(folder, wheels)
+    require_writable(folder, contents)
+    for path, content in contents.items():
+        if not (folder / path).exists():
+            write_atomically(folder / path, content, root=folder)
+    if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
+        lines = "\n".join(wheels.lines(wheels.extras))
+        raise CannotRunError(
+            f"{folder / REQUIREMENTS} exists, without triton-fleet", f"add these lines:\n{lines}"
+        )
+    try:
+        done = subprocess.run(["make", "--no-print-directory", "-C", str(folder), "setup"], check=False)
+    except FileNotFoundError as error:
+        raise CannotRunError("make is not installed", "install it, and run this command again") from error
+    if done.returncode:
+        raise CannotRunError(f"`make setup` in {folder} failed", "run this command again to continue")
+    command = [str(folder / ".venv" / "bin" / "fleet"), *arguments]
+    return subprocess.run(command, check=False).returncode

@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -15,12 +16,94 @@ from zipfile import BadZipFile, ZipFile
 from triton_fleet.core.files import write_atomically
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError
-from triton_fleet.product.distributions import DEPLOY, DEPLOY_EXTRA
+from triton_fleet.product.distributions import DEPLOY, DEPLOY_EXTRA, wheels_in
 from triton_fleet.product.extras import require_extra
-from triton_fleet.product.installation import Installation, isolated
 from triton_fleet.product.setup_files import REQUIREMENTS
-from triton_fleet.product.wheels import wheels_in
 from triton_fleet.project.project import Project
+
+_PROBE = """
+import importlib.metadata, importlib.util, json
+from triton_fleet.core.sources import source_path
+packages = {}
+for name in ("triton_fleet", "fleet_stacks", "triton_endpoints"):
+    if not (spec := importlib.util.find_spec(name)):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+    packages[name] = spec.origin
+found = {"version": importlib.metadata.version("triton-fleet"), "packages": packages}
+print(json.dumps({**found, "cdk": source_path("cdk.json").read_text("utf-8")}))
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """The triton-fleet of one Python; `packages` are the files of its packages, by name.
+
+    `folders` hold packages that come before those that the Python has.
+    """
+
+    python: Path
+    version: str
+    packages: Mapping[str, Path]
+    context: Mapping[str, Any]
+    folders: Sequence[Path] = ()
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables of a process that is to import it."""
+        return isolated(os.environ, self.folders)
+
+    def __str__(self) -> str:
+        """The version, and the folder of the package `fleet`."""
+        return f"{self.version} ({self.packages['triton_fleet'].parent})"
+
+
+def isolated(variables: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, str]:
+    """Environment variables that give a Python the packages in `folders`, and of no other place."""
+    found = {name: value for name, value in variables.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+    return {**found, "PYTHONPATH": os.pathsep.join(map(str, folders))} if folders else found
+
+
+def installation(python: Path, folders: Sequence[Path] = ()) -> Installation:
+    """The triton-fleet that a Python imports by itself, or first from some folders.
+
+    Raises:
+        CannotRunError: it has none, or one without a part that is compared.
+    """
+    command = [str(python), "-P", "-c", _PROBE]
+    variables = isolated(os.environ, folders)
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    if done.returncode:
+        if python == Path(sys.executable):
+            require_extra(DEPLOY)
+        reason = "".join(done.stderr.strip().splitlines()[-1:])
+        raise CannotRunError(
+            f"{python} has no triton-fleet to compare: {reason}",
+            "name a version, or the Python of an environment that has one installed",
+        )
+    found = json.loads(done.stdout)
+    return Installation(
+        python=python,
+        version=found["version"],
+        packages={name: Path(file).resolve() for name, file in found["packages"].items()},
+        context=json.loads(found["cdk"]).get("context", {}),
+        folders=tuple(folders),
+    )
+
+
+def require_distinct(this: Installation, other: Installation) -> None:
+    """Refuse two Pythons that import the same files.
+
+    Raises:
+        CannotRunError: they share a package, so its templates would be compared with themselves.
+    """
+    for name, file in other.packages.items():
+        if file == this.packages[name]:
+            raise CannotRunError(
+                f"{other.python} imports {name} from {file.parent}, as {this.python} does: "
+                "one version would be compared with itself",
+                "name the Python of an environment that has another version installed",
+            )
+
 
 THIS = Path(sys.executable)
 BY_HASH = ("--require-hashes", "--no-deps", "--only-binary=:all:")

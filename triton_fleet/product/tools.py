@@ -1,4 +1,4 @@
-"""What npm installs for a fleet, with the Node.js that runs it, and their versions."""
+"""The packages that npm installs for a fleet, with the Node.js that runs them, and their versions."""
 
 from __future__ import annotations
 

@@ -8,10 +8,9 @@ from triton_fleet.catalog.prices import price_list
 from triton_fleet.changes.endpoint_change import EndpointChange
 from triton_fleet.changes.endpoint_group import EndpointGroup
 from triton_fleet.changes.environment_change import EnvironmentChange
-from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.fleet_change import FleetChange, ProductChange
 from triton_fleet.changes.money_change import CostChange, MoneyChange
 from triton_fleet.changes.pending_promotion import PendingPromotion
-from triton_fleet.changes.product_change import ProductChange
 from triton_fleet.changes.templates import Change
 from triton_fleet.context.cost import Cost
 from triton_fleet.findings import Finding

@@ -14,8 +14,7 @@ from triton_fleet.endpoint.environment import environment_findings
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.product.installation import Installation
-from triton_fleet.product.synthesis import project_templates
+from triton_fleet.product.synthesis import Installation, project_templates
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import FleetPaths, Selection

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from triton_fleet.changes.executed_file import ExecutedFile
-from triton_fleet.check.platform_folders import INSTALLED
+from triton_fleet.changes.fleet_change import ExecutedFile
+from triton_fleet.check.repository_owners import INSTALLED
 from triton_fleet.core.project_root import is_project_root
 from triton_fleet.core.sources import PRODUCT, is_product_clone
 from triton_fleet.findings import FindingsError

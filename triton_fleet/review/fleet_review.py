@@ -18,14 +18,12 @@ from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding
 from triton_fleet.git.files import changed_files
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import THIS, settings
+from triton_fleet.product.synthesis import THIS, installation, settings
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.project.project import Fleet
-from triton_fleet.review.base_tree import base_tree
+from triton_fleet.review.base_tree import Known, base_tree, file_sizes
 from triton_fleet.review.environment_side import EnvironmentSide, base_side, head_side
 from triton_fleet.review.executed_files import executed_files
-from triton_fleet.review.file_sizes import Known, file_sizes
 from triton_fleet.review.pending_review import pending_review
 from triton_fleet.review.product_review import pinned, product_change
 from triton_fleet.spec.environment import LOCAL, Environment

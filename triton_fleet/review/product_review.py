@@ -12,16 +12,15 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from triton_fleet.changes.product_change import ProductChange
+from triton_fleet.changes.fleet_change import ProductChange
 from triton_fleet.changes.templates import Change, compare
 from triton_fleet.core.digests import short_commit
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.core.sources import PRODUCT
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.distributions import VENDOR, product_lines
-from triton_fleet.product.installation import Installation, installation
 from triton_fleet.product.setup_files import DEPENDENCIES, REQUIREMENTS
-from triton_fleet.product.synthesis import THIS, install
+from triton_fleet.product.synthesis import THIS, Installation, install, installation
 from triton_fleet.review.base_tree import BaseTree, check_out
 from triton_fleet.review.environment_side import EnvironmentSide
 

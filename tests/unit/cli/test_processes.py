@@ -11,8 +11,7 @@ import pytest
 
 from triton_fleet.local.supervisor_process import supervisor_command
 from triton_fleet.process_guard import start_guarded
-from triton_fleet.product.installation import installation, isolated
-from triton_fleet.product.synthesis import THIS
+from triton_fleet.product.synthesis import THIS, installation, isolated
 from triton_fleet.product.tools import check_node
 
 MODULES = (

@@ -12,8 +12,7 @@ import pytest
 import triton_fleet
 from tests.support.fleet_folder import ROOT
 from triton_fleet.findings import CannotRunError
-from triton_fleet.product.installation import Installation, installation, isolated, require_distinct
-from triton_fleet.product.synthesis import upgraded
+from triton_fleet.product.synthesis import Installation, installation, isolated, require_distinct, upgraded
 
 
 def of(folder: str, **context: object) -> Installation:

@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import ROOT
 from triton_fleet.findings import CannotRunError
-from triton_fleet.product.installation import Installation
-from triton_fleet.product.synthesis import THIS, settings
+from triton_fleet.product.synthesis import THIS, Installation, settings
 from triton_fleet.project.project import Fleet
 from triton_fleet.review.environment_side import base_side
 

@@ -12,21 +12,24 @@ from triton_fleet.catalog.proposals import proposals, proposed_instances
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.new.proposal.archives import Archives, archives_of
-from triton_fleet.new.proposal.choice import choose
-from triton_fleet.new.proposal.default_model import DefaultModel, propose_default_model, propose_routes
-from triton_fleet.new.proposal.draft import Draft
-from triton_fleet.new.proposal.key import Key
-from triton_fleet.new.proposal.machine import Room, gpu_reason
+from triton_fleet.new.proposal.choice import Draft, choose
 from triton_fleet.new.proposal.reasons import (
+    Room,
     count_keys,
     foot,
+    gpu_reason,
     instance_key,
     region_prices,
     scaling_key,
     triton_key,
 )
-from triton_fleet.new.proposal.repositories import repositories_in
-from triton_fleet.new.proposal.yaml_text import render_spec
+from triton_fleet.new.proposal.repositories import (
+    DefaultModel,
+    propose_default_model,
+    propose_routes,
+    repositories_in,
+)
+from triton_fleet.new.proposal.yaml_text import Key, render_spec
 from triton_fleet.project.layers import LayerKind
 from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode

@@ -12,14 +12,53 @@ from pathlib import Path
 from triton_fleet.check.run import draft_findings
 from triton_fleet.core.files import require_no_link
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
-from triton_fleet.project.project import Fleet, Project
+from triton_fleet.project.project import Fleet, Project, require_known
 from triton_fleet.project.spec_files import root_of, spec_files
 from triton_fleet.rules.policies.check import refusals
 from triton_fleet.rules.policies.subject import Subject
-from triton_fleet.spec.folders import ENVIRONMENTS, SPECS
+from triton_fleet.spec.folders import ENVIRONMENTS, FOLDER, SPECS
 from triton_fleet.spec.problems import validate
 from triton_fleet.spec.source import Source
 from triton_fleet.spec.values import Document, Name
+
+
+def spec_of(root: Path, endpoint: str) -> Path:
+    """The spec of an endpoint.
+
+    Raises:
+        FindingsError: there is none.
+    """
+    files = spec_files(root).by_endpoint
+    return files[require_known(endpoint, list(files), "endpoint")]
+
+
+def spec_folder(root: Path, folder: str) -> Path:
+    """A folder below model_specs/, which need not exist; "" for model_specs/ itself.
+
+    Raises:
+        FindingsError: it is elsewhere, or no spec in it would be read.
+    """
+    parts = Path(os.path.normpath(folder)).parts
+    problem, hint = "", f"name a folder below {SPECS}/, such as `--folder search`"
+    if parts[:1] == (SPECS,):
+        problem, hint = f"it is relative to {SPECS}/", f"leave {SPECS}/ out, as in `--folder search`"
+    elif Path(folder).is_absolute() or ".." in parts or not folder.isprintable():
+        problem = f"it is not a folder below {SPECS}/"
+    elif FOLDER in parts:
+        problem, hint = f"{FOLDER} is the name of a folder's file", "choose another name"
+    elif any(part.startswith(".") for part in parts):
+        problem, hint = "no spec in a hidden folder is read", "choose a name without a dot at its beginning"
+    place = root / SPECS
+    for part in () if problem else parts:
+        place /= part
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            what = "a link, and no spec in it is read" if place.is_symlink() else "a file"
+            problem, hint = f"{place.relative_to(root)} is {what}", "name another folder"
+            break
+    if problem:
+        message = f'`--folder` is "{folder}": {problem}'
+        raise FindingsError([Finding(code="FL112", message=message, hint=hint)])
+    return place
 
 
 class _Named(Document):

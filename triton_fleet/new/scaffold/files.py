@@ -1,4 +1,4 @@
-"""What a fleet's folder holds: generated files, and files that belong to its owner."""
+"""The files of a fleet's folder: generated files, and files that belong to its owner."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from pathlib import Path
 from string import Template
 
 from triton_fleet.core.sources import source_path
+from triton_fleet.endpoint.environment import own_findings
+from triton_fleet.findings import FindingsError, all_of
 from triton_fleet.new.scaffold.github_ids import RepositorySubject
 from triton_fleet.product.pin import Pin
 from triton_fleet.product.setup_files import EXAMPLE, locked_requirements, setup_files, template
 from triton_fleet.spec.access import GITHUB
-from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.github_repository import ids_command, prefix_command
+from triton_fleet.spec.problems import validate
 from triton_fleet.spec.schema import policy_schema_text, schemas
+from triton_fleet.spec.source import Mark, Source
 from triton_fleet.spec.trusts import provider_arn
 
 SENTENCES, NONE = "sentence-embeddings", "none"
@@ -136,3 +140,23 @@ def _example() -> dict[str, str]:
         **{path: source_path(path).read_text("utf-8") for path in _EXAMPLE},
         EXAMPLE: locked_requirements("requirements-payload.txt"),
     }
+
+
+def require_valid(folder: Path, fleet: NewFleet) -> None:
+    """Check the environments that were asked for, as `fleet check` does.
+
+    Args:
+        folder: Where the fleet will be: findings name its files.
+        fleet: What its owner has chosen.
+
+    Raises:
+        FindingsError: every mistake in a name, the account or the region.
+    """
+
+    def check(name: str) -> None:
+        file = folder / "environments" / f"{name}.yaml"
+        source = Source(file, fleet.environment(name), {(): Mark(file, 1, 1)})
+        if findings := own_findings(validate(Environment, source), source):
+            raise FindingsError(findings)
+
+    all_of(fleet.environments, check)

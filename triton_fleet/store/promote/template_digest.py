@@ -8,8 +8,7 @@ from importlib.metadata import version
 from triton_fleet.core.digests import canonical_digest
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.product.distributions import VENDOR
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import THIS, project_templates
+from triton_fleet.product.synthesis import THIS, installation, project_templates
 from triton_fleet.project.project import Project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.promote.lock import inputs_digest
