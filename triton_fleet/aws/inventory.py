@@ -15,7 +15,7 @@ from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from triton_fleet.findings import FindingsError
-from triton_fleet.product.synthesis import THIS, installation, project_templates
+from triton_fleet.product.synthesis import OWN_PYTHON, installation, project_templates
 from triton_fleet.project.membership import locked_endpoints
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import deploy_command
@@ -127,7 +127,7 @@ def _behind(
     project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
 ) -> Mapping[str, tuple[str, ...]]:
     """The parts in which each deployed template differs from the one that the files make."""
-    wanted, place = project_templates(installation(THIS), project, endpoints), project.place
+    wanted, place = project_templates(installation(OWN_PYTHON), project, endpoints), project.place
 
     def compare(name: str) -> tuple[str, ...]:
         stack = stack_of(place, name)

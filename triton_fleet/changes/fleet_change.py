@@ -14,9 +14,9 @@ from triton_fleet.context.cost import MONTH
 from triton_fleet.core.sizes import count_of
 from triton_fleet.spec.prices import PriceBook
 
-EXECUTED = "This change edits what a deploy runs"
+EXECUTED_FILES_TITLE = "This change edits what a deploy runs"
 EXECUTED_HINT = "No template shows what these files do: read them."
-MAX_EXECUTED, MIN_EXECUTED = 40, 5
+MAX_EXECUTED_FILES, MAX_EXECUTED_FILES_IN_SHORT = 40, 5
 """Files that are listed, in a short report the second; the others are counted."""
 
 
@@ -68,14 +68,14 @@ class ProductChange:
     @property
     def verdict(self) -> str:
         """One line: between which versions, and how many stacks differ."""
-        what = f"The product itself: {self.before} → {self.after}"
+        subject = f"The product itself: {self.before} → {self.after}"
         if self.problem:
-            return f"{what} cannot be compared: {self.problem}"
+            return f"{subject} cannot be compared: {self.problem}"
         if not self.stacks:
-            return f"{what} changes no template"
-        unsafe = sum(any(each.fails() for each in found) for found in self.stacks.values())
+            return f"{subject} changes no template"
+        unsafe = sum(any(change.fails() for change in changes) for changes in self.stacks.values())
         worse = f", {unsafe} of them by a resource that is replaced, removed or unsafe" if unsafe else ""
-        return f"{what} changes {count_of(len(self.stacks), 'stack')} by itself{worse}"
+        return f"{subject} changes {count_of(len(self.stacks), 'stack')} by itself{worse}"
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -83,13 +83,15 @@ class ProductChange:
         return tuple(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        found = defaultdict[tuple[bool, str, str, tuple[str, ...]], list[str]](list)
+        stacks_by_change = defaultdict[tuple[bool, str, str, tuple[str, ...]], list[str]](list)
         for (environment, stack), changes in self.stacks.items():
             for change in changes:
-                names = found[not change.fails(), change.effect.value, change.type, change.properties]
+                names = stacks_by_change[
+                    not change.fails(), change.effect.value, change.type, change.properties
+                ]
                 if f"{environment}/{stack}" not in names:
                     names.append(f"{environment}/{stack}")
-        for (_, effect, kind, properties), names in sorted(found.items()):
+        for (_, effect, kind, properties), names in sorted(stacks_by_change.items()):
             keys = f" ({', '.join(properties)})" if properties else ""
             more = f" and {len(names) - MAX_STACKS} more" if len(names) > MAX_STACKS else ""
             yield f"{effect:<8} {kind}{keys}: {', '.join(names[:MAX_STACKS])}{more}"
@@ -143,14 +145,16 @@ class FleetChange:
     def verdict(self) -> str:
         """The first line of the report."""
         parts = [f"edits what a deploy runs ({count_of(len(self.executed), 'file')})"] * bool(self.executed)
-        parts += [f"{each.name}: {each.verdict}" for each in self.differing] or [self.rest]
+        parts += [f"{environment.name}: {environment.verdict}" for environment in self.differing] or [
+            self.rest
+        ]
         return "; ".join(parts)
 
     @property
     def basis(self) -> str:
         """The hours and prices of all costs, and the formula where one has a computed price in it."""
-        computed = any(each.has_computed_costs for each in self.differing)
-        legend = f"; {COMPUTED_SIGN}: {computed_formula()}" if computed else ""
+        has_computed_costs = any(environment.has_computed_costs for environment in self.differing)
+        legend = f"; {COMPUTED_SIGN}: {computed_formula()}" if has_computed_costs else ""
         return f"a month is {MONTH} hours; {self.prices.words}{legend}"
 
     @property

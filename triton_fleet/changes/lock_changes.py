@@ -34,7 +34,7 @@ def content_changes(
         after: The lock afterwards.
         sizes: Sizes of files that are known besides those of the locks, by repository.
     """
-    changed = dict[str, list[str]]()
+    names_by_text = dict[str, list[str]]()
     several = len(after.repositories) > 1
     for name in {**before.archives, **after.archives}:
         old, new = before.archives.get(name), after.archives.get(name)
@@ -46,10 +46,10 @@ def content_changes(
             repository = name if name in after.repositories else name.rpartition("-")[0]
             files = tuple(file_changes(repository, before, after, sizes))
             for file in files:
-                changed.setdefault(f"{f'{repository}: ' * several}{file}", [])
-            if text := _changed(old, new, has_files=bool(files)):
-                changed.setdefault(text, []).append(name)
-    for text, names in changed.items():
+                names_by_text.setdefault(f"{f'{repository}: ' * several}{file}", [])
+            if text := _archive_changes(old, new, has_files=bool(files)):
+                names_by_text.setdefault(text, []).append(name)
+    for text, names in names_by_text.items():
         yield f"archive{'s' * (len(names) > 1)} {', '.join(names)}: {text}" if names else text
     old_image, new_image = (_image(lock) for lock in (before, after))
     if old_image != new_image:
@@ -58,36 +58,36 @@ def content_changes(
 
 def builds(before: Lock | None, after: Lock) -> Iterator[str]:
     """Engines and the image that a publish has to build, as no earlier lock has their keys."""
-    built = {
+    earlier_keys = {
         engine.key
         for archive in (before.archives if before else {}).values()
         for engine in archive.engines.values()
     }
-    wanted = dict[str, str]()
+    engines_by_key = dict[str, str]()
     for archive in after.archives.values():
-        wanted.update(
-            {engine.key: model for model, engine in archive.engines.items() if engine.key not in built}
+        engines_by_key.update(
+            {engine.key: model for model, engine in archive.engines.items() if engine.key not in earlier_keys}
         )
-    yield from (f"engine of {model}" for model in wanted.values())
+    yield from (f"engine of {model}" for model in engines_by_key.values())
     key = after.image.key if after.image else None
     if key is not None and key != (before.image.key if before and before.image else None):
         yield "image"
 
 
-def _changed(before: LockedArchive, after: LockedArchive, *, has_files: bool) -> str:
+def _archive_changes(before: LockedArchive, after: LockedArchive, *, has_files: bool) -> str:
     """The differences of an archive: its models, its engines, its size; files where none is named."""
     models = [f"model {model} is new" for model in after.models if model not in before.models]
     models += [f"model {model} is removed" for model in before.models if model not in after.models]
     engines = [
-        f"engine of {each} is built again"
-        for each, engine in after.engines.items()
-        if each in before.engines and before.engines[each].key != engine.key
+        f"engine of {item} is built again"
+        for item, engine in after.engines.items()
+        if item in before.engines and before.engines[item].key != engine.key
     ]
-    sizes = [filesize.decimal(each.size) for each in (before, after)]
+    sizes = [filesize.decimal(item.size) for item in (before, after)]
     size = "" if has_files and sizes[0] == sizes[1] else " → ".join(sizes)
     is_other = (before.repository or "") != (after.repository or "") or not engines
-    what = "other files" if is_other and not has_files else ""
-    return ", ".join(filter(None, [what, *models, *engines, size]))
+    files = "other files" if is_other and not has_files else ""
+    return ", ".join(filter(None, [files, *models, *engines, size]))
 
 
 def _image(lock: Lock) -> str:
@@ -103,12 +103,12 @@ def differing_files(name: str, before: Lock, after: Lock) -> tuple[str, ...]:
 
     None where one of the locks has no checksums of the repository: that of an archive in S3 has none.
     """
-    old, new = (each.repositories.get(name, LockedRepository()).files for each in (before, after))
+    old, new = (lock.repositories.get(name, LockedRepository()).files for lock in (before, after))
     if not (old and new):
         return ()
     paths = (path for path in sorted({**old, **new}) if old.get(path) != new.get(path))
-    folded = {path for path in {**old, **new} if path.endswith(MANY)}
-    return tuple(path for path in paths if path in folded or _folder(path) not in folded)
+    folders = {path for path in {**old, **new} if path.endswith(MANY)}
+    return tuple(path for path in paths if path in folders or _folder(path) not in folders)
 
 
 def file_changes(
@@ -128,7 +128,7 @@ def file_changes(
     paths = differing_files(name, before, after)
     for path in paths[:MAX_FILES]:
         sides = zip((before, after), sizes, strict=True)
-        old, new = (_size(name, path, lock, known.get(name, {})) for lock, known in sides)
+        old, new = (_size(name, path, lock, side_sizes.get(name, {})) for lock, side_sizes in sides)
         yield _words(
             path, path in before.repositories[name].files, path in after.repositories[name].files, old, new
         )
@@ -152,8 +152,8 @@ def _folder(path: str) -> str:
     return f"{PurePosixPath(path).parent}{MANY}"
 
 
-def _size(name: str, path: str, lock: Lock, known: Sizes) -> str:
-    size = known.get(path) or _locked_size(name, path, lock)
+def _size(name: str, path: str, lock: Lock, sizes: Sizes) -> str:
+    size = sizes.get(path) or _locked_size(name, path, lock)
     return filesize.decimal(size) if size else ""
 
 
@@ -164,7 +164,9 @@ def _locked_size(name: str, path: str, lock: Lock) -> int:
     if files != [path]:
         return 0
     archives = ((lock.archives.get(name), model), (lock.archives.get(f"{name}-0"), copied_name(model, 0)))
-    return next((one.models[key].size for one, key in archives if one and key in one.models), 0)
+    return next(
+        (archive.models[key].size for archive, key in archives if archive and key in archive.models), 0
+    )
 
 
 def _is_of_version(path: str, model: str) -> bool:

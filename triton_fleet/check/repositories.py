@@ -1,4 +1,4 @@
-"""What model repositories are checked for, if no spec names it."""
+"""Model repositories that are named on the command line, and the container they are checked for."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar")
 def is_repository(path: Path) -> bool:
     """Whether a path leads to a configuration, an archive or a folder of models, and not to specs."""
     if path.is_dir():
-        entries = [each for each in path.iterdir() if not each.name.startswith(".")]
+        entries = [path_inside for path_inside in path.iterdir() if not path_inside.name.startswith(".")]
         holds_models = (path / CONFIG).exists() or any((entry / CONFIG).exists() for entry in entries)
         holds_specs = any(entry.suffix == ".yaml" and entry.is_file() for entry in entries)
         return holds_models or (bool(entries) and not holds_specs)
@@ -90,13 +90,13 @@ def leads_nowhere(path: Path) -> bool:
     )
 
 
-def missing_path(named: str) -> Finding:
+def missing_path_finding(text: str) -> Finding:
     """The finding for a path that leads nowhere."""
-    path = Path(named)
+    path = Path(text)
     hint = "endpoints are checked with --env; repositories are folders, .tar.gz files and .pbtxt files"
     if path.suffix == ".zip":
         hint = "SageMaker unpacks only .tar.gz"
-    message = f"{named!r} does not exist" if not path.exists() else f"{named!r} contains nothing to check"
+    message = f"{text!r} does not exist" if not path.exists() else f"{text!r} contains nothing to check"
     return Finding(code="FL126", message=message, file=path, hint=hint)
 
 
@@ -105,23 +105,23 @@ def is_configuration(path: Path) -> bool:
     return bool(_alone(path))
 
 
-def named_findings(paths: Sequence[Path], asked: RepositoryTarget) -> list[Finding]:
-    """What is wrong with the configurations, folders and archives."""
+def named_findings(paths: Sequence[Path], target: RepositoryTarget) -> list[Finding]:
+    """The findings of configurations, folders and archives."""
     findings, judgements = list[Finding](), dict[Path, LoadPlan]()
     for path in dict.fromkeys(paths):
         try:
             if alone := _alone(path):
                 for file in alone:
-                    findings += _of_config(file, asked)
+                    findings += _of_config(file, target)
             else:
                 contents = read(path)
-                judgements[path] = plan_load(contents, asked.setting())
+                judgements[path] = plan_load(contents, target.setting())
                 findings += judgements[path].findings
-                findings += _of_facts(contents, judgements[path], asked)
+                findings += _of_facts(contents, judgements[path], target)
         except FindingsError as error:
             findings += error.findings
-    if asked.mode is Mode.MULTI_MODEL:
-        findings += _of_set(judgements, asked)
+    if target.mode is Mode.MULTI_MODEL:
+        findings += _of_set(judgements, target)
     return findings
 
 
@@ -129,12 +129,12 @@ def _alone(path: Path) -> list[Path]:
     """Configurations that are checked without their folders: a file, or those of a folder of nothing else."""
     if not path.is_dir():
         return [path] if path.name.endswith(PBTXT) else []
-    shown = [each for each in path.iterdir() if not each.name.startswith(".")]
-    has_models = (path / CONFIG).exists() or any(each.is_dir() for each in shown)
+    visible_entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+    has_models = (path / CONFIG).exists() or any(entry.is_dir() for entry in visible_entries)
     return [] if has_models else sorted(path.glob(f"*{PBTXT}"))
 
 
-def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
+def _of_config(file: Path, target: RepositoryTarget) -> Iterator[Finding]:
     try:
         content = _content(file)
         config = parsed_config(content, file)
@@ -145,11 +145,11 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
     except FindingsError as error:
         yield from error.findings
         return
-    yield from config_findings(config, asked.release)
+    yield from config_findings(config, target.release)
     name = config.name if MODEL_NAME.fullmatch(config.name) else ROOT_MODEL  # Triton takes the folder's
     contents = Contents(place=file, archive=False, entries={}, texts={f"{name}/{CONFIG}": content})
     facts = model_facts(contents, [name])
-    yield from model_rule_findings(facts, asked, lambda _, fields: _mark(file, content, fields), file)
+    yield from model_rule_findings(facts, target, lambda _, fields: _mark(file, content, fields), file)
 
 
 def _content(file: Path) -> bytes:
@@ -164,14 +164,14 @@ def _mark(file: Path, content: bytes, fields: Sequence[str]) -> Mark:
     """Where the first of the fields stands that a configuration has; its beginning if it has none."""
     with suppress(PbtxtError):
         tree = parse(content)
-        there = {field.name for field in tree.root.fields}
+        names = {field.name for field in tree.root.fields}
         for field in fields:
-            if field in there:
+            if field in names:
                 return Mark(file, tree.line(field), tree.column(field))
     return Mark(file, 1, 1)
 
 
-def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) -> Iterator[Finding]:
+def _of_facts(contents: Contents, judgement: LoadPlan, target: RepositoryTarget) -> Iterator[Finding]:
     at_root = judgement.main == ROOT
 
     def mark_of(model: str, fields: Sequence[str]) -> Mark:
@@ -180,11 +180,11 @@ def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) 
         return _mark(file, contents.texts.get(path, b""), fields)
 
     facts = model_facts(contents, [ROOT] if at_root else judgement.loaded)
-    yield from model_rule_findings(facts, asked, mark_of, contents.place)
+    yield from model_rule_findings(facts, target, mark_of, contents.place)
 
 
-def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Iterator[Finding]:
-    """What archives of one endpoint must not have in common, and what their names must not hold."""
+def _of_set(judgements: Mapping[Path, LoadPlan], target: RepositoryTarget) -> Iterator[Finding]:
+    """Findings of the archives of one endpoint: names in common, and words in names."""
     models = dict[str, Path]()
     for path, judgement in judgements.items():
         for word in out_of_memory():
@@ -209,7 +209,7 @@ def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Ite
                     message=message,
                     file=path,
                     hint="rename one of the two directories and its `name`",
-                    severity=_severity(asked.release),
+                    severity=_severity(target.release),
                 )
 
 
@@ -247,12 +247,12 @@ def model_rule_findings(
 
 
 def _context(models: Mapping[str, LockedModel], target: RepositoryTarget) -> ModelsContext:
-    placed = tuple(
+    placed_models = tuple(
         PlacedModel(index=index, archive="", name=name, facts=facts)
         for index, (name, facts) in enumerate(models.items())
     )
     steps = {step for facts in models.values() for step in facts.steps}
-    called = tuple(each for each in placed if each.name not in steps)
+    called_models = tuple(model for model in placed_models if model.name not in steps)
     if target.default_model is not None:
-        called = tuple(each for each in placed if each.name == target.default_model)
-    return ModelsContext(models=placed, called=called, container=target.container())
+        called_models = tuple(model for model in placed_models if model.name == target.default_model)
+    return ModelsContext(models=placed_models, called=called_models, container=target.container())

@@ -65,15 +65,15 @@ def ownership_findings(root: Path, specs: Iterable[OwnedSpec]) -> list[Finding]:
         root: The fleet.
         specs: The specs that are compared with each other.
     """
-    named = [named_file for spec in specs for named_file in named_files(spec)]
+    files = [named_file for spec in specs for named_file in named_files(spec)]
     platform = PlatformFolders(root.resolve(), repository_top(root))
-    findings = [each for file in named for each in _of_platform(file, platform)]
-    return [*findings, *_of_others(named, platform.top)]
+    findings = [finding for file in files for finding in _of_platform(file, platform)]
+    return [*findings, *_conflicts_of_owners(files, platform.top)]
 
 
-def owned_specs(loaded: Iterable[LoadedSpec]) -> list[OwnedSpec]:
+def owned_specs(specs: Iterable[LoadedSpec]) -> list[OwnedSpec]:
     """Specs as they hold in an environment."""
-    return [OwnedSpec(each.spec.endpoint, each.source.file, each.source, each.spec.owner) for each in loaded]
+    return [OwnedSpec(spec.spec.endpoint, spec.source.file, spec.source, spec.spec.owner) for spec in specs]
 
 
 def _named_file(spec: OwnedSpec, path: KeyPath, value: str) -> NamedFile:
@@ -98,28 +98,28 @@ def _of_platform(file: NamedFile, platform: PlatformFolders) -> Iterator[Finding
         yield finding_at(file.mark, "FL510", message, _MOVE)
 
 
-def _of_others(named: Sequence[NamedFile], top: Path) -> Iterator[Finding]:
+def _conflicts_of_owners(files: Sequence[NamedFile], top: Path) -> Iterator[Finding]:
     repositories = defaultdict[Path, dict[object, NamedFile]](dict)
-    for file in named:
+    for file in files:
         if file.is_repository and file.path.is_relative_to(top):
             owner = file.spec.owner
             repositories[file.path].setdefault((_contact(owner), owner and owner.shared_with), file)
     conflicts = dict[tuple[str, str], tuple[NamedFile, NamedFile]]()
-    for file in named:
+    for file in files:
         for folder in (file.path, *file.path.parents):
-            for other in repositories.get(folder, {}).values():
-                if not _may_both(file, other):
-                    conflicts.setdefault((file.spec.endpoint, file.key), (file, other))
-                    conflicts.setdefault((other.spec.endpoint, other.key), (other, file))
+            for repository in repositories.get(folder, {}).values():
+                if not _may_both(file, repository):
+                    conflicts.setdefault((file.spec.endpoint, file.key), (file, repository))
+                    conflicts.setdefault((repository.spec.endpoint, repository.key), (repository, file))
     yield from (_conflict(*pair) for pair in conflicts.values())
 
 
-def _may_both(file: NamedFile, other: NamedFile) -> bool:
-    one, two = file.spec.owner, other.spec.owner
-    if _contact(one) == _contact(two):
+def _may_both(file: NamedFile, repository: NamedFile) -> bool:
+    first, second = file.spec.owner, repository.spec.owner
+    if _contact(first) == _contact(second):
         return True
-    share = one and two and two.reviewer in one.shared_with and one.reviewer in two.shared_with
-    return bool(share) and (file.path == other.path or not file.is_repository)
+    share = first and second and second.reviewer in first.shared_with and first.reviewer in second.shared_with
+    return bool(share) and (file.path == repository.path or not file.is_repository)
 
 
 def _contact(owner: EndpointOwner | None) -> str:
@@ -127,27 +127,28 @@ def _contact(owner: EndpointOwner | None) -> str:
     return "" if owner is None else owner.contact or owner.team
 
 
-def _conflict(file: NamedFile, other: NamedFile) -> Finding:
-    if file.path == other.path:
+def _conflict(file: NamedFile, repository: NamedFile) -> Finding:
+    if file.path == repository.path:
         relation = "which is"
     else:
-        relation = "which is inside" if file.path.is_relative_to(other.path) else "which contains"
-    owner = other.spec.owner
+        relation = "which is inside" if file.path.is_relative_to(repository.path) else "which contains"
+    owner = repository.spec.owner
     whose = f"owner {owner.team}" if owner else "without an owner, so the platform's"
     message = (
-        f"`{file.key}` is {file.value!r}, {relation} `{other.key}` of {other.spec.endpoint} ({whose}):"
+        f"`{file.key}` is {file.value!r}, {relation} `{repository.key}` of"
+        f" {repository.spec.endpoint} ({whose}):"
         " the owner of one spec would review the files of the other"
     )
     hint = "give each owner a folder of its own, or both specs one `owner`"
-    if file.path == other.path and file.spec.owner and owner and owner.reviewer:
+    if file.path == repository.path and file.spec.owner and owner and owner.reviewer:
         key = f'`owner: {{shared_with: ["{owner.reviewer}"]}}`'
         hint += f"; to share it, write {key} here, and your contact into `shared_with` of the other spec"
     return finding_at(file.mark, "FL572", message, hint)
 
 
-_LINKED = ("environments", POLICIES, PROFILES)
+_FOLDERS_WITH_LINKS = ("environments", POLICIES, PROFILES)
 """The folders in which a file may be a link to a file of the platform."""
-INSTALLED = ("node_modules", "vendor")
+PACKAGE_FOLDERS = ("node_modules", "vendor")
 """Folders of a fleet from which packages of npm and of pip are run or installed."""
 _PROGRAM_SUFFIXES = (".py", ".sh", ".mk", ".js", ".whl")
 _PROGRAM_NAMES = ("Makefile", "GNUmakefile", "makefile", "package.json", "requirements.txt")
@@ -163,10 +164,10 @@ class PlatformFolders:
 
     root: Path
     top: Path
-    _known: dict[Path, str | None] = field(default_factory=dict, compare=False, repr=False)
+    _overlaps_by_folder: dict[Path, str | None] = field(default_factory=dict, compare=False, repr=False)
 
     def overlap(self, folder: Path, spec: Path) -> str | None:
-        """What a model repository has in common with the platform: "is policies/"; None for nothing.
+        """The part that a model repository has in common with the platform: "is policies/"; None for nothing.
 
         Args:
             folder: The model repository, without links.
@@ -178,9 +179,9 @@ class PlatformFolders:
             return None
         if folder.is_relative_to(self._specs):
             return self._among_specs(folder, spec.parent.resolve())
-        if folder not in self._known:
-            self._known[folder] = next(self._overlaps(folder), None)
-        return self._known[folder]
+        if folder not in self._overlaps_by_folder:
+            self._overlaps_by_folder[folder] = next(self._overlaps(folder), None)
+        return self._overlaps_by_folder[folder]
 
     def _overlaps(self, folder: Path) -> Iterator[str]:
         for program in _programs(folder):
@@ -189,29 +190,29 @@ class PlatformFolders:
         for outer, name in self._own.items():
             yield from _overlap(inner, outer, name)
         for base in (self.top, self.root):
-            hidden = folder.relative_to(base).parts[0] if folder.is_relative_to(base) else ""
-            if hidden.startswith("."):
-                yield from _overlap(inner, f"{base / hidden}/", self._shown(base / hidden))
+            first_part = folder.relative_to(base).parts[0] if folder.is_relative_to(base) else ""
+            if first_part.startswith("."):
+                yield from _overlap(inner, f"{base / first_part}/", self._relative_name(base / first_part))
         for fleet in filter(is_project_root, (folder, *folder.parents)[: len(below_top.parts) + 1]):
             if fleet != self.root:
                 if fleet == folder:
-                    yield f"contains the fleet {self._shown(fleet)}"
+                    yield f"contains the fleet {self._relative_name(fleet)}"
                 for place, name in self._of_fleet(fleet):
                     yield from _overlap(inner, f"{place}/", name)
         for place in (Path(place) for place, folders, _ in os.walk(folder) if SPECS in folders):
             if is_project_root(place):
-                yield f"contains the fleet {self._shown(place)}"
+                yield f"contains the fleet {self._relative_name(place)}"
 
     def _among_specs(self, folder: Path, own: Path) -> str | None:
         if folder == own or not folder.is_relative_to(own):
             return f"is in {SPECS}/, but not below the folder of its spec"
-        for other in sorted(self._spec_folders):
+        for spec_folder in sorted(self._spec_folders):
             if (
-                other != own
-                and other.is_relative_to(own)
-                and (folder.is_relative_to(other) or other.is_relative_to(folder))
+                spec_folder != own
+                and spec_folder.is_relative_to(own)
+                and (folder.is_relative_to(spec_folder) or spec_folder.is_relative_to(folder))
             ):
-                return f"overlaps {self._shown(other)}/, the folder of other specs"
+                return f"overlaps {self._relative_name(spec_folder)}/, the folder of other specs"
         return None
 
     @cached_property
@@ -227,22 +228,24 @@ class PlatformFolders:
     @cached_property
     def _own(self) -> dict[str, str]:
         """The platform's folders and files without links, with the names by which people know them."""
-        named = [self.top / each for each in _OF_REPOSITORY]
+        paths = [self.top / own_name for own_name in _OF_REPOSITORY]
         if is_product_clone(self.root):
-            named += [self.root / each for each in PRODUCT]
-        named += [self.root / each for each in INSTALLED]
-        found = {path: self._shown(each) for each in named for path in _with_target(each)}
-        return {f"{path}/": name for path, name in (found | dict(self._of_fleet(self.root))).items()}
+            paths += [self.root / own_name for own_name in PRODUCT]
+        paths += [self.root / own_name for own_name in PACKAGE_FOLDERS]
+        targets = {
+            path: self._relative_name(own_name) for own_name in paths for path in _with_target(own_name)
+        }
+        return {f"{path}/": name for path, name in (targets | dict(self._of_fleet(self.root))).items()}
 
     def _of_fleet(self, fleet: Path) -> Iterator[tuple[Path, str]]:
-        for name in (*_LINKED, "locks", SPECS):
+        for name in (*_FOLDERS_WITH_LINKS, "locks", SPECS):
             folder = fleet / name
-            yield from ((path, self._shown(folder)) for path in _with_target(folder))
-            for link in folder.rglob("*") if name in _LINKED else ():
+            yield from ((path, self._relative_name(folder)) for path in _with_target(folder))
+            for link in folder.rglob("*") if name in _FOLDERS_WITH_LINKS else ():
                 if link.is_symlink():
-                    yield Path(os.path.realpath(link)), self._shown(link)
+                    yield Path(os.path.realpath(link)), self._relative_name(link)
 
-    def _shown(self, path: Path) -> str:
+    def _relative_name(self, path: Path) -> str:
         return path.relative_to(self.top).as_posix()
 
 
@@ -254,7 +257,7 @@ def _programs(folder: Path) -> Iterator[Path]:
         if is_model and place != str(folder):
             folders.clear()
         else:
-            yield from (each for name in sorted(names) if _is_program(each := Path(place, name)))
+            yield from (program for name in sorted(names) if _is_program(program := Path(place, name)))
 
 
 def _is_program(file: Path) -> bool:

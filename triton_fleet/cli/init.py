@@ -18,7 +18,7 @@ from triton_fleet.core.project_root import project_root, project_roots
 from triton_fleet.findings import CannotRunError
 from triton_fleet.new.scaffold.files import (
     EXAMPLES,
-    NONE,
+    NO_EXAMPLE,
     SENTENCES,
     NewFleet,
     generated_files,
@@ -150,7 +150,7 @@ def _create(folder: Path, fleet: NewFleet, pin: Pin) -> None:
         command = prefix_command(fleet.github.repository.names)
         say(f"next: compare `access` in environments/*.yaml with `{command}`: {fleet.github.doubt}")
     say(f"next: cd {shlex.quote(str(folder))} && make setup && source .venv/bin/activate")
-    if fleet.example == NONE:
+    if fleet.example == NO_EXAMPLE:
         say("      fleet new NAME --from-repository DIR")
     else:
         say(f"      make weights && fleet local up {fleet.example}")

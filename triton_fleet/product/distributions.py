@@ -125,9 +125,9 @@ class Wheels:
             return wheel.read(f"fleet_emulator/sources/{name}").decode()
 
     def _wheels(self, parts: Sequence[Distribution]) -> Mapping[str, Wheel]:
-        if missing := [part.name for part in parts if part.name not in self.by_name]:
+        if absent := [part.name for part in parts if part.name not in self.by_name]:
             raise CannotRunError(
-                f"{self.folder} has no wheel of {', '.join(missing)}, which a fleet with {LOCAL_EXTRA} needs",
+                f"{self.folder} has no wheel of {', '.join(absent)}, which a fleet with {LOCAL_EXTRA} needs",
                 f"name the folder that has all wheels of this version: {NAME_WHEELS}",
             )
         return {part.name: self.by_name[part.name] for part in parts}
@@ -144,15 +144,15 @@ def wheels_in(folder: Path, version: str) -> Wheels:
     Raises:
         CannotRunError: another is missing, or a file is not a wheel.
     """
-    found = {}
+    wheels = {}
     for distribution in DISTRIBUTIONS:
         file = folder / wheel_name(distribution, version)
         if zipfile.is_zipfile(file):
-            found[distribution.name] = Wheel(name=file.name, content=file.read_bytes())
+            wheels[distribution.name] = Wheel(name=file.name, content=file.read_bytes())
         elif file.exists() or distribution != EMULATOR:
             raise CannotRunError(
                 f"{file} {'is not a wheel' if file.exists() else 'does not exist'}; a fleet of version"
                 f" {version} has the wheels of all parts of triton-fleet",
                 f"`make wheel` builds them into one folder; name it: {NAME_WHEELS}",
             )
-    return Wheels(folder, found)
+    return Wheels(folder, wheels)

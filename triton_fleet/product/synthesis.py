@@ -50,17 +50,19 @@ class Installation:
     @property
     def variables(self) -> dict[str, str]:
         """The environment variables of a process that is to import it."""
-        return isolated(os.environ, self.folders)
+        return isolate(os.environ, self.folders)
 
     def __str__(self) -> str:
         """The version, and the folder of the package `fleet`."""
         return f"{self.version} ({self.packages['triton_fleet'].parent})"
 
 
-def isolated(variables: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, str]:
+def isolate(variables: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, str]:
     """Environment variables that give a Python the packages in `folders`, and of no other place."""
-    found = {name: value for name, value in variables.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
-    return {**found, "PYTHONPATH": os.pathsep.join(map(str, folders))} if folders else found
+    kept_variables = {
+        name: value for name, value in variables.items() if name not in {"PYTHONPATH", "PYTHONHOME"}
+    }
+    return {**kept_variables, "PYTHONPATH": os.pathsep.join(map(str, folders))} if folders else kept_variables
 
 
 def installation(python: Path, folders: Sequence[Path] = ()) -> Installation:
@@ -70,42 +72,42 @@ def installation(python: Path, folders: Sequence[Path] = ()) -> Installation:
         CannotRunError: it has none, or one without a part that is compared.
     """
     command = [str(python), "-P", "-c", _PROBE]
-    variables = isolated(os.environ, folders)
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-    if done.returncode:
+    variables = isolate(os.environ, folders)
+    process = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    if process.returncode:
         if python == Path(sys.executable):
             require_extra(DEPLOY)
-        reason = "".join(done.stderr.strip().splitlines()[-1:])
+        reason = "".join(process.stderr.strip().splitlines()[-1:])
         raise CannotRunError(
             f"{python} has no triton-fleet to compare: {reason}",
             "name a version, or the Python of an environment that has one installed",
         )
-    found = json.loads(done.stdout)
+    record = json.loads(process.stdout)
     return Installation(
         python=python,
-        version=found["version"],
-        packages={name: Path(file).resolve() for name, file in found["packages"].items()},
-        context=json.loads(found["cdk"]).get("context", {}),
+        version=record["version"],
+        packages={name: Path(file).resolve() for name, file in record["packages"].items()},
+        context=json.loads(record["cdk"]).get("context", {}),
         folders=tuple(folders),
     )
 
 
-def require_distinct(this: Installation, other: Installation) -> None:
+def require_distinct(own: Installation, second: Installation) -> None:
     """Refuse two Pythons that import the same files.
 
     Raises:
         CannotRunError: they share a package, so its templates would be compared with themselves.
     """
-    for name, file in other.packages.items():
-        if file == this.packages[name]:
+    for name, file in second.packages.items():
+        if file == own.packages[name]:
             raise CannotRunError(
-                f"{other.python} imports {name} from {file.parent}, as {this.python} does: "
+                f"{second.python} imports {name} from {file.parent}, as {own.python} does: "
                 "one version would be compared with itself",
                 "name the Python of an environment that has another version installed",
             )
 
 
-THIS = Path(sys.executable)
+OWN_PYTHON = Path(sys.executable)
 BY_HASH = ("--require-hashes", "--no-deps", "--only-binary=:all:")
 """What pip installs as `make setup` does."""
 _SUFFIX = ".template.json"
@@ -131,14 +133,16 @@ def install(folder: Path, fleet: Path, *requirements: str) -> Path:
     """
     python = folder / "bin" / "python"
     for command in (
-        [str(THIS), "-P", "-m", "venv", "--clear", str(folder)],
+        [str(OWN_PYTHON), "-P", "-m", "venv", "--clear", str(folder)],
         [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *BY_HASH]
         + [f"--requirement={name}" for name in requirements],
     ):
-        variables = isolated(os.environ)
-        done = subprocess.run(command, cwd=fleet, capture_output=True, text=True, check=False, env=variables)
-        if done.returncode:
-            reason = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        variables = isolate(os.environ)
+        process = subprocess.run(
+            command, cwd=fleet, capture_output=True, text=True, check=False, env=variables
+        )
+        if process.returncode:
+            reason = (process.stderr or process.stdout).strip().splitlines()[-1:]
             raise CannotRunError(
                 f"{', '.join(requirements)} cannot be installed: {''.join(reason)}",
                 "each line of these files needs a version, or a wheel, and its hash",
@@ -153,8 +157,8 @@ def install_wheel(folder: Path, file: Path) -> Path:
         CannotRunError: the file is another one, a wheel is missing beside it, or pip cannot install them.
     """
     try:
-        with ZipFile(file) as packed:
-            locked = packed.read("triton_fleet/sources/requirements.txt").decode()
+        with ZipFile(file) as wheel:
+            lock = wheel.read("triton_fleet/sources/requirements.txt").decode()
     except (OSError, BadZipFile, KeyError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise CannotRunError(
@@ -167,7 +171,7 @@ def install_wheel(folder: Path, file: Path) -> Path:
         for path, content in wheels.files(DEPLOY_EXTRA).items():
             write_atomically(fleet / path, content)
         lines = "\n".join(wheels.lines(DEPLOY_EXTRA))
-        write_atomically(fleet / REQUIREMENTS, f"{lines}\n{locked}")
+        write_atomically(fleet / REQUIREMENTS, f"{lines}\n{lock}")
         return install(folder, fleet, REQUIREMENTS)
 
 
@@ -179,21 +183,21 @@ def settings(root: Path) -> Mapping[str, Any]:
     """
     file = root / "cdk.json"
     try:
-        found = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-        if not isinstance(found, dict):
+        document = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        if not isinstance(document, dict):
             raise ValueError("it is another JSON value")
     except ValueError as error:
         raise CannotRunError(
             f"{file} is not a JSON object: {error}", "correct or restore the file"
         ) from error
-    context: Mapping[str, Any] = found.get("context") or {}
+    context: Mapping[str, Any] = document.get("context") or {}
     return context
 
 
-def upgraded(context: Mapping[str, Any], this: Installation, other: Installation) -> dict[str, Any]:
+def upgraded_context(context: Mapping[str, Any], this: Installation, newer: Installation) -> dict[str, Any]:
     """The CDK context after an upgrade: what the other version ships, and the keys that the owner added."""
     own = {key: value for key, value in context.items() if key not in this.context}
-    return {**own, **other.context}
+    return {**own, **newer.context}
 
 
 def project_templates(
@@ -204,14 +208,16 @@ def project_templates(
     Raises:
         CannotRunError: the app failed, with what it reported, or its version makes other stacks.
     """
-    place, names = project.place, list(endpoints)
-    only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
-    templates = synthesise(version, project.root, place.environment, {**settings(project.root), **only})
-    stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}
+    deployment, names = project.place, list(endpoints)
+    selection = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
+    templates = synthesise(
+        version, project.root, deployment.environment, {**settings(project.root), **selection}
+    )
+    stacks = {"": deployment.stack, **{name: stack_of(deployment, name) for name in names}}
     for stack in stacks.values():
         if stack not in templates:
             problem = f"triton-fleet {version.version} makes no stack {stack}"
-            raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={place.environment}")
+            raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={deployment.environment}")
     return {name: templates[stack] for name, stack in stacks.items()}
 
 
@@ -235,7 +241,7 @@ def synthesise(
             "CDK_CONTEXT_JSON": json.dumps(context),
             "CDK_VALIDATION": "false",
         }
-        done = subprocess.run(
+        process = subprocess.run(
             app_command(python, root),
             cwd=root,
             env=variables,
@@ -243,10 +249,10 @@ def synthesise(
             text=True,
             check=False,
         )
-        if done.returncode:
-            if python == THIS:
+        if process.returncode:
+            if python == OWN_PYTHON:
                 require_extra(DEPLOY)
-            problem = f"{python} cannot synthesise {environment}:\n{done.stderr.strip()}"
+            problem = f"{python} cannot synthesise {environment}:\n{process.stderr.strip()}"
             raise CannotRunError(problem, f"see what it finds: fleet check --env {environment}")
         files = sorted(Path(output).glob(f"*{_SUFFIX}"))
         return {file.name.removesuffix(_SUFFIX): json.loads(file.read_text("utf-8")) for file in files}

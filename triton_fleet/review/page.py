@@ -11,9 +11,9 @@ from triton_fleet.changes.endpoint_change import EndpointChange
 from triton_fleet.changes.endpoint_group import EndpointGroup
 from triton_fleet.changes.environment_change import EnvironmentChange
 from triton_fleet.changes.fleet_change import (
-    EXECUTED,
+    EXECUTED_FILES_TITLE,
     EXECUTED_HINT,
-    MAX_EXECUTED,
+    MAX_EXECUTED_FILES,
     FleetChange,
     executed_lines,
 )
@@ -59,23 +59,23 @@ HEADINGS = ("endpoint", "change", "AWS does", "traffic", "{} a month, min", "{} 
 """Titles of the table's columns, with the currency; on a narrow screen each stands before its value."""
 
 
-def page(found: FleetChange) -> str:
+def page(change: FleetChange) -> str:
     """The whole report; every text is escaped, and no address is loaded."""
-    has_one_heading = len(found.differing) == 1 and not found.executed
-    parts = [f"<h1>{'⚠ ' * bool(found.executed)}{escape(found.verdict)}</h1>"] * (not has_one_heading)
-    if found.executed:
+    has_one_heading = len(change.differing) == 1 and not change.executed
+    parts = [f"<h1>{'⚠ ' * bool(change.executed)}{escape(change.verdict)}</h1>"] * (not has_one_heading)
+    if change.executed:
         files = "".join(
             f"<li>{_with_code(executed_line)}</li>"
-            for executed_line in executed_lines(found.executed, MAX_EXECUTED)
+            for executed_line in executed_lines(change.executed, MAX_EXECUTED_FILES)
         )
-        parts.append(f'<div class="w"><p>⚠ {EXECUTED}. {EXECUTED_HINT}</p><ul>{files}</ul></div>')
-    parts += [f'<p class="w">⚠ {_with_code(warning)}</p>' for warning in found.warnings]
+        parts.append(f'<div class="w"><p>⚠ {EXECUTED_FILES_TITLE}. {EXECUTED_HINT}</p><ul>{files}</ul></div>')
+    parts += [f'<p class="w">⚠ {_with_code(warning)}</p>' for warning in change.warnings]
     heading = "h1" if has_one_heading else "h2"
-    parts += [line for place in found.differing for line in _environment(place, heading)]
-    if found.product and found.product.lines:
+    parts += [line for place in change.differing for line in _environment(place, heading)]
+    if change.product and change.product.lines:
         title = "what the product itself changes"
-        parts.append(f"<details><summary>{title}</summary>{_block(found.product.lines)}</details>")
-    foot = f"compared with {short_commit(found.commit)}; {found.basis}"
+        parts.append(f"<details><summary>{title}</summary>{_block(change.product.lines)}</details>")
+    foot = f"compared with {short_commit(change.commit)}; {change.basis}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -94,22 +94,22 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
     yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in (place.price_note, *place.notes) if text)
     for line in pending_lines(place.pending):
-        yield f"<div>{_with_code(line.text)}{_folded('which', line.names)}</div>"
-    repeated = RepeatedLines(place.groups)
+        yield f"<div>{_with_code(line.text)}{_folded_lines('which', line.names)}</div>"
+    repeated_lines = RepeatedLines(place.groups)
     if place.groups:
         headings = [heading.format(place.currency) for heading in HEADINGS]
         cells = "".join(f"<th>{heading}</th>" for heading in headings)
         yield f"<table><thead><tr>{cells}</tr></thead><tbody>"
         yield from (_row(group, headings) for group in place.groups)
         yield "</tbody></table>"
-    for line in repeated.warnings():
-        yield f'<div class="w">⚠ {_with_code(line.text)}{_folded("which", line.names)}</div>'
+    for line in repeated_lines.warnings():
+        yield f'<div class="w">⚠ {_with_code(line.text)}{_folded_lines("which", line.names)}</div>'
     if place.groups:
         yield f"<h3>{place.currency} a month before (grey) and after (blue): min, and up to max</h3>"
         yield cost_chart([replace(group.common, endpoint=group.label) for group in place.groups])
-        if timed := [rollout for group in place.groups for rollout in _rollouts(group)]:
+        if rollouts := [rollout for group in place.groups for rollout in _rollouts(group)]:
             yield "<h3>Rollout: the share of calls that new instances answer, once they have started</h3>"
-            yield rollout_chart(timed)
+            yield rollout_chart(rollouts)
         yield "<details><summary>details</summary>"
         for group in place.groups:
             yield from _details(group)
@@ -117,10 +117,10 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     for title, lines in (
         ("quotas that these endpoints count against", [str(quota) for quota in place.quotas]),
         (REFUSALS_TITLE, refusal_lines(place.pending)),
-        (f"{count_of(len(place.new), 'new finding')}", [*repeated.findings(place.new)]),
-        (f"{count_of(len(place.fixed), 'fixed finding')}", [*repeated.findings(place.fixed)]),
+        (f"{count_of(len(place.new), 'new finding')}", [*repeated_lines.findings(place.new)]),
+        (f"{count_of(len(place.fixed), 'fixed finding')}", [*repeated_lines.findings(place.fixed)]),
         ("IAM of the shared stack", place.permissions),
-        ("the shared stack", [resource_line(each) for each in place.shared]),
+        ("the shared stack", [resource_line(resource) for resource in place.shared]),
     ):
         if lines:
             yield f"<details><summary>{title}</summary>{_block(lines)}</details>"
@@ -128,8 +128,10 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
 
 def _rollouts(group: EndpointGroup) -> Iterator[tuple[str, Traffic]]:
     """The rollouts of a group that have phases, each once."""
-    found = group.variants(lambda each: (each.traffic,) if each.traffic and each.traffic.phases else ())
-    for traffic, count in found.items():
+    rollouts = group.variants(
+        lambda member: (member.traffic,) if member.traffic and member.traffic.phases else ()
+    )
+    for traffic, count in rollouts.items():
         share = f" ({count} of {len(group.members)})" * (count < len(group.members))
         yield f"{group.label}{share}", traffic
 
@@ -141,13 +143,13 @@ def _with_code(text: str) -> str:
 
 
 def _row(group: EndpointGroup, headings: Sequence[str]) -> str:
-    each = group.common
-    words = "<br>".join(escape(word) for word in (*each.changes, *each.content))
+    change = group.common
+    words = "<br>".join(escape(word) for word in (*change.changes, *change.content))
     cells = [
-        ("", _folded(group.label, group.folded_names) or escape(group.label)),
+        ("", _folded_lines(group.label, group.folded_names) or escape(group.label)),
         ("", words),
-        ("", escape(effect_text(each))),
-        ("", escape(traffic_words(each))),
+        ("", escape(effect_text(change))),
+        ("", escape(traffic_words(change))),
         (' class="n"', escape(group_money(group, least=True))),
         (' class="n"', escape(group_money(group, least=False))),
     ]
@@ -157,7 +159,7 @@ def _row(group: EndpointGroup, headings: Sequence[str]) -> str:
     return f"<tr>{''.join(texts)}</tr>"
 
 
-def _folded(summary: str, lines: Sequence[str]) -> str:
+def _folded_lines(summary: str, lines: Sequence[str]) -> str:
     """A summary that opens to lines; empty without any."""
     text = "<br>".join(map(escape, lines))
     return f"<details><summary>{escape(summary)}</summary>{text}</details>" * bool(lines)
@@ -199,53 +201,55 @@ def cost_chart(endpoints: Iterable[EndpointChange]) -> str:
         (
             endpoint.endpoint if kind == "before" else "",
             kind,
-            _monthly(endpoint.least, kind),
-            _monthly(endpoint.most, kind),
+            _month_cost(endpoint.least, kind),
+            _month_cost(endpoint.most, kind),
         )
         for endpoint in endpoints
         for kind in ("before", "after")
     ]
-    longest = max((most for *_, most in rows if most is not None), default=Decimal(0)) or Decimal(1)
-    y, drawn = 0, list[str]()
-    for label, kind, least, most in rows:
+    longest = max((max_cost for *_, max_cost in rows if max_cost is not None), default=Decimal(0)) or Decimal(
+        1
+    )
+    y, elements = 0, list[str]()
+    for label, kind, min_cost, max_cost in rows:
         if label:
             y += BAR + GAP
-            drawn.append(_label(label, y))
+            elements.append(_label(label, y))
         y += BAR + BETWEEN
-        if least is None or most is None:
-            drawn.append(_value(0, y, f"unknown {kind}"))
+        if min_cost is None or max_cost is None:
+            elements.append(_value(0, y, f"unknown {kind}"))
             continue
-        low, high = (f"{ROOM * length / longest:.2f}" for length in (least, most))
-        drawn += [_bar(f"{kind} more", 0, y, high), _bar(kind, 0, y, low)]
-        drawn.append(_value(float(high), y, f"{least:,} to {most:,}"))
-    return _drawing(drawn, y)
+        low, high = (f"{ROOM * length / longest:.2f}" for length in (min_cost, max_cost))
+        elements += [_bar(f"{kind} more", 0, y, high), _bar(kind, 0, y, low)]
+        elements.append(_value(float(high), y, f"{min_cost:,} to {max_cost:,}"))
+    return _svg(elements, y)
 
 
 def rollout_chart(rollouts: Sequence[tuple[str, Traffic]]) -> str:
     """A bar for each label, with a part for each phase: the more calls it moves, the fuller its colour."""
-    longest = max((each.shortest or 0 for _, each in rollouts), default=0) or 1
-    y, drawn = 0, list[str]()
+    longest = max((traffic_entry.shortest or 0 for _, traffic_entry in rollouts), default=0) or 1
+    y, elements = 0, list[str]()
     for label, traffic in rollouts:
         y, x = y + BAR + GAP, 0.0
-        drawn.append(_label(label, y))
+        elements.append(_label(label, y))
         y += BAR + BETWEEN
         for phase in traffic.phases:
             width = ROOM * phase.seconds / longest
             opacity = FAINTEST + (1 - FAINTEST) * phase.share / 100
-            drawn.append(_bar("after", x, y, f"{width:.2f}", f' fill-opacity="{opacity:.2f}"'))
+            elements.append(_bar("after", x, y, f"{width:.2f}", f' fill-opacity="{opacity:.2f}"'))
             if width >= MIN_TEXT:
                 kind = ' class="in"' if phase.share >= DARK else ""
-                drawn.append(f'<text{kind} x="{x + 3:.1f}" y="{y}">{phase.share:.3g}\u2009%</text>')
+                elements.append(f'<text{kind} x="{x + 3:.1f}" y="{y}">{phase.share:.3g}\u2009%</text>')
             x += width
         words = shown_seconds(traffic.shortest or 0)
         words += f", at most {shown_seconds(traffic.longest)}" if traffic.longest else ""
-        drawn.append(_value(x, y, words))
-    return _drawing(drawn, y)
+        elements.append(_value(x, y, words))
+    return _svg(elements, y)
 
 
-def _monthly(cost: CostChange, kind: str) -> Decimal | None:
-    found = cost.before if kind == "before" else cost.after
-    return None if found is None else found.monthly
+def _month_cost(cost: CostChange, kind: str) -> Decimal | None:
+    cost_of_side = cost.before if kind == "before" else cost.after
+    return None if cost_of_side is None else cost_of_side.monthly
 
 
 def _label(text: str, y: int) -> str:
@@ -262,5 +266,5 @@ def _value(length: float, y: int, text: str) -> str:
     return f'<text x="{x:.1f}" y="{y}">{escape(text)}</text>'
 
 
-def _drawing(drawn: Iterable[str], y: int) -> str:
-    return f'<svg viewBox="0 0 {WIDTH} {y + GAP}" role="img">{"".join(drawn)}</svg>'
+def _svg(elements: Iterable[str], y: int) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {y + GAP}" role="img">{"".join(elements)}</svg>'

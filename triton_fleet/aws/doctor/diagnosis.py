@@ -39,7 +39,7 @@ def check_spec(project: Project, name: str) -> SpecCheck:
         loaded = project.load(name)
     except FindingsError as error:
         return SpecCheck(None, error.findings)
-    return SpecCheck(loaded, all_findings(project, compared=False))
+    return SpecCheck(loaded, all_findings(project, compares_locks=False))
 
 
 def is_well(seen: Observation) -> bool:

@@ -39,7 +39,7 @@ class Draft:
         self._sources: Sources = {}
 
     def context(self, data: Mapping[str, object], project: Project | None = None) -> EndpointContext:
-        """What a spec leads to in an environment, the first if none is named.
+        """The context of a spec in an environment, the first if none is named.
 
         Raises:
             FindingsError: it is not a spec, or its repositories cannot be packed.
@@ -47,23 +47,23 @@ class Draft:
         project = project or self.projects[0]
         source = Source(self.file, dict(data), {(): Mark(self.file, 1, 1)})
         try:
-            loaded = project.draft_source(source)
+            spec = project.draft_source(source)
         except FindingsError as error:
             raise FindingsError(self.place_findings(error.findings)) from error
         return EndpointContext(
-            loaded=loaded, environment=project.environment, lock=self._lock_of(loaded), reads_folders=True
+            loaded=spec, environment=project.environment, lock=self._lock_of(spec), reads_folders=True
         )
 
     def findings(self, data: Mapping[str, object]) -> list[Finding]:
-        """What is wrong or doubtful with a spec, in any environment, each once.
+        """The findings of a spec, in any environment, each once.
 
         Raises:
             FindingsError: it is not a spec, or its repositories cannot be packed.
         """
         found = list[Finding]()
         for project in self.projects:
-            decided = self.context(data, project)
-            found += [*rule_findings(decided), *repository_findings(self._repositories(decided.loaded))]
+            endpoint = self.context(data, project)
+            found += [*rule_findings(endpoint), *repository_findings(self._repositories(endpoint.loaded))]
         return self.place_findings(found)
 
     def place_findings(self, findings: Iterable[Finding]) -> list[Finding]:
@@ -75,18 +75,18 @@ class Draft:
             return finding
         return replace(finding, file=self.found.folder, line=None, column=None)
 
-    def _lock_of(self, loaded: LoadedSpec) -> Lock:
+    def _lock_of(self, spec: LoadedSpec) -> Lock:
         """The facts of the models; neither the release nor the instance changes them."""
         if self._lock is None:
-            repositories = self._repositories(loaded)
-            lock, refused = draft_lock(repositories)
-            if refused:
-                raise FindingsError(self.place_findings([*refused, *repository_findings(repositories)]))
+            repositories = self._repositories(spec)
+            lock, refusals = draft_lock(repositories)
+            if refusals:
+                raise FindingsError(self.place_findings([*refusals, *repository_findings(repositories)]))
             self._lock = lock
         return self._lock
 
-    def _repositories(self, loaded: LoadedSpec) -> SpecRepositories:
-        return SpecRepositories(loaded, self.found.repositories, self._sources)
+    def _repositories(self, spec: LoadedSpec) -> SpecRepositories:
+        return SpecRepositories(spec, self.found.repositories, self._sources)
 
 
 Weight: TypeAlias = tuple[int, bool, int]
@@ -95,7 +95,7 @@ Weight: TypeAlias = tuple[int, bool, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What is taken, and what was not.
+    """The release and the instance that are taken, and those that are not.
 
     Attributes:
         findings: What its check still reports.
@@ -131,28 +131,32 @@ def choose(
 
     def weight(pair: tuple[Instance, str]) -> Weight:
         machine, release = pair
-        errors = sum(each.severity is Severity.ERROR for each in ask(release, machine))
+        errors = sum(finding.severity is Severity.ERROR for finding in ask(release, machine))
         return errors, bool(lacks(machine)), len(ask(release, machine)) - errors
 
-    roomy_first = sorted(machines, key=lambda each: bool(lacks(each)))
-    of_families = {each.family: each for each in reversed(roomy_first)}.values()
-    usual = [each for each in roomy_first if each in of_families]
+    roomy_first = sorted(machines, key=lambda instance: bool(lacks(instance)))
+    of_families = {instance.family: instance for instance in reversed(roomy_first)}.values()
+    usual = [instance for instance in roomy_first if instance in of_families]
     machine, release = _lightest(product(usual, newest_first), weight)
     if weight((machine, release))[0]:
-        other, _ = _lightest(product(roomy_first, [release]), weight)
-        machine, release = _lightest(product([machine, other], newest_first), weight)
-    taken, accepted, newest = weight((machine, release)), ask(release, machine), newest_first[0]
+        second_machine, _ = _lightest(product(roomy_first, [release]), weight)
+        machine, release = _lightest(product([machine, second_machine], newest_first), weight)
+    best_weight, accepted_findings, newest = (
+        weight((machine, release)),
+        ask(release, machine),
+        newest_first[0],
+    )
     newer = newest_first[newest_first.index(release) - 1] if release != newest else None
     first = machines[0]
     return Choice(
         release=release,
         machine=machine,
-        findings=accepted,
-        newer=None if newer is None else (newer, _refusal(ask(newer, machine), accepted)),
-        newest_on=next((machine for machine in machines if weight((machine, newest)) <= taken), None),
+        findings=accepted_findings,
+        newer=None if newer is None else (newer, _refusal(ask(newer, machine), accepted_findings)),
+        newest_on=next((machine for machine in machines if weight((machine, newest)) <= best_weight), None),
         passed_over=None
         if machine == first
-        else (first, lacks(first) or _refusal(ask(release, first), accepted)),
+        else (first, lacks(first) or _refusal(ask(release, first), accepted_findings)),
     )
 
 
@@ -160,9 +164,9 @@ def _lightest(
     pairs: Iterable[tuple[Instance, str]], weight: Callable[[tuple[Instance, str]], Weight]
 ) -> tuple[Instance, str]:
     """The first pair of the least weight; none is looked at after one without any."""
-    first, *others = pairs
+    first, *further_pairs = pairs
     best = first
-    for pair in others:
+    for pair in further_pairs:
         if weight(best) == (0, False, 0):
             break
         if weight(pair) < weight(best):
@@ -170,8 +174,8 @@ def _lightest(
     return best
 
 
-def _refusal(found: Sequence[Finding], accepted: Sequence[Finding]) -> str:
+def _refusal(findings: Sequence[Finding], accepted_findings: Sequence[Finding]) -> str:
     """The worst finding of what was not taken; first of those that what was taken does not have."""
-    codes = {each.code for each in accepted}
-    worst = min(found, key=lambda each: (each.code in codes, each.severity is not Severity.ERROR))
+    codes = {finding.code for finding in accepted_findings}
+    worst = min(findings, key=lambda finding: (finding.code in codes, finding.severity is not Severity.ERROR))
     return f"{worst.message} ({name_of(worst.code)}, {worst.code})"

@@ -39,7 +39,7 @@ def _wish(model: PlacedModel) -> tuple[int, str] | None:
     """The strongest sorts first."""
     facts = model.facts
     kinds = {group.kind for group in facts.instances}
-    known = backend_facts(facts.backend)
+    backend = backend_facts(facts.backend)
     if facts.backend in gpu_backends():
         return 0, f"{model.name} is of the {facts.backend} backend, which runs only on a GPU."
     if ON_GPU in kinds or any(group.gpus for group in facts.instances):
@@ -47,7 +47,7 @@ def _wish(model: PlacedModel) -> tuple[int, str] | None:
     if (
         facts.backend == ENSEMBLE
         or kinds == {ON_CPU}
-        or (known and known.kinds and ON_GPU not in known.kinds)
+        or (backend and backend.kinds and ON_GPU not in backend.kinds)
     ):
         return None
     return 2, (
@@ -57,10 +57,10 @@ def _wish(model: PlacedModel) -> tuple[int, str] | None:
 
 
 class Room:
-    """What models that are loaded together take of a machine; `plans`: bytes of plans yet to be built."""
+    """The room that models need which are loaded together; `plans`: bytes of plans yet to be built."""
 
     def __init__(self, endpoint: EndpointContext, plans: Mapping[tuple[str, str], int]) -> None:
-        self._together, self._plans = resident_models(endpoint.models_context), plans
+        self._model_sets, self._plans = resident_models(endpoint.models_context), plans
 
     def on_gpu(self, machine: Instance) -> int:
         """Bytes of weights on the fullest of its GPUs, at most."""
@@ -68,14 +68,14 @@ class Room:
 
     def in_memory(self) -> int:
         """Bytes of the files of all models that are loaded together."""
-        return max(sum(self._sizes(each)) for each in self._together)
+        return max(sum(self._sizes(models)) for models in self._model_sets)
 
-    def in_all(self) -> int:
+    def total_bytes(self) -> int:
         """Bytes of the files of all targets."""
-        return sum(sum(self._sizes(each)) for each in self._together)
+        return sum(sum(self._sizes(models)) for models in self._model_sets)
 
     def lacks(self, machine: Instance) -> str:
-        """What the machine has too little of, as a clause; empty where there is room."""
+        """The resource that the machine has too little of, as a clause; empty where there is room."""
         share = proposals().memory_share
         weights, gpu = self.on_gpu(machine), machine.gpu_memory_mib * MIB
         if machine.kind is Processor.GPU and weights > share * gpu:
@@ -85,19 +85,19 @@ class Room:
             return f"files of {size_text(files)} leave little of its {size_text(memory)} of memory"
         return ""
 
-    def lacks_for_all(self, machine: Instance) -> bool:
+    def lacks_room_for_sum(self, machine: Instance) -> bool:
         """Whether there is no room for the files of all targets at one time."""
         memory = machine.gpu_memory_mib * MIB if machine.kind is Processor.GPU else machine.memory_gib * GIB
-        return self.in_all() > proposals().memory_share * memory
+        return self.total_bytes() > proposals().memory_share * memory
 
     def _on(self, number: int) -> int:
-        return max(sum(self._weights(each, number) for each in together) for together in self._together)
+        return max(sum(self._weights(model, number) for model in models) for models in self._model_sets)
 
     def _weights(self, model: PlacedModel, number: int) -> int:
         return weights_on_gpu(self._with_plan(model), number, {Weights.OWN, Weights.UNKNOWN})
 
-    def _sizes(self, together: Iterable[PlacedModel]) -> Iterator[int]:
-        return (self._with_plan(each).size for each in together)
+    def _sizes(self, models: Iterable[PlacedModel]) -> Iterator[int]:
+        return (self._with_plan(model).size for model in models)
 
     def _with_plan(self, model: PlacedModel) -> LockedModel:
         plan = self._plans.get((model.archive, model.name), 0)
@@ -121,7 +121,7 @@ class RegionPrices:
     book: PriceBook
     regions: tuple[str, ...]
 
-    def hourly(self, instance_type: str) -> Decimal | None:
+    def hourly_price(self, instance_type: str) -> Decimal | None:
         """The price by which the cheaper of two instances is chosen; None if it is unknown."""
         price = self.book.price(instance_type, self.regions[0])
         return None if price is None else price.hourly
@@ -129,14 +129,14 @@ class RegionPrices:
     def text(self, instance_type: str) -> str:
         """An instance type with its price in each of the regions."""
         prices = {region: self.book.price(instance_type, region) for region in self.regions}
-        known = [
+        prices_text = [
             f"{price.sign}{price.hourly.normalize():f} {self.book.currency} in {region}"
             for region, price in prices.items()
             if price is not None
         ]
         unknown = [region for region, price in prices.items() if price is None]
-        known += [f"unknown in {', '.join(unknown)}"] * bool(unknown)
-        return f"{instance_type} (an hour: {', '.join(known)}; {self.book.words})"
+        prices_text += [f"unknown in {', '.join(unknown)}"] * bool(unknown)
+        return f"{instance_type} (an hour: {', '.join(prices_text)}; {self.book.words})"
 
 
 def region_prices(projects: Sequence[Project]) -> RegionPrices:
@@ -148,20 +148,24 @@ def region_prices(projects: Sequence[Project]) -> RegionPrices:
 
 def triton_key(choice: Choice, prices: RegionPrices) -> Key:
     """The release, with the price of the instance that a newer one would take."""
-    why = ["The newest release for which SageMaker has an image."]
+    sentences = ["The newest release for which SageMaker has an image."]
     if choice.newer is not None:
         newer, refusal = choice.newer
-        why = [f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."]
+        sentences = [
+            f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."
+        ]
         if choice.newest_on is not None:
             newest_on = prices.text(choice.newest_on.type)
-            why.append(f"Triton {releases()[-1]}, the newest, would take {newest_on}.")
-    return Key(name="triton", value=choice.release, why=tuple(why))
+            sentences.append(f"Triton {releases()[-1]}, the newest, would take {newest_on}.")
+    return Key(name="triton", value=choice.release, why=tuple(sentences))
 
 
 def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, prices: RegionPrices) -> Key:
     """The instance type, and how many begin."""
     machine = choice.machine
-    why = [gpu_reason or "A CPU: no model runs on a GPU, by the backends and the instance_group of each."]
+    sentences = [
+        gpu_reason or "A CPU: no model runs on a GPU, by the backends and the instance_group of each."
+    ]
     families, share = ", ".join(proposed_families(machine.kind)), f"{proposals().memory_share:.0%}"
     has, takes = (
         (f"its GPU's {size_text(machine.gpu_memory_mib * MIB)}", size_text(room.on_gpu(machine)))
@@ -170,25 +174,27 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, prices
     )
     whose = "the largest archive's weights" if mode is Mode.MULTI_MODEL else "weights"
     if lack := room.lacks(machine):
-        why.append(
+        sentences.append(
             f"No instance of {families} leaves {share} of its memory free: {lack}. Measure it, or choose a"
             " larger instance or a lower precision."
         )
     else:
-        why.append(
-            f"{prices.text(machine.type)}: the {_least(machine, prices)} of"
+        sentences.append(
+            f"{prices.text(machine.type)}: the {_superlative(machine, prices)} of"
             f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has};"
             " only a load test shows what inference needs on top."
         )
     if choice.passed_over is not None and choice.passed_over[1]:
         cheaper, reason = choice.passed_over
-        why.append(f"Not {cheaper.type}: {reason}.")
-    if room.lacks_for_all(machine):
-        why.append(
-            f"All archives together have files of {size_text(room.in_all())}: not all of them fit at one"
+        sentences.append(f"Not {cheaper.type}: {reason}.")
+    if room.lacks_room_for_sum(machine):
+        sentences.append(
+            f"All archives together have files of {size_text(room.total_bytes())}: not all of them fit at one"
             " time, and SageMaker unloads one for another."
         )
-    return Key(name="instance", value={"type": machine.type, "count": proposals().fewest}, why=tuple(why))
+    return Key(
+        name="instance", value={"type": machine.type, "count": proposals().fewest}, why=tuple(sentences)
+    )
 
 
 def count_keys(count: int) -> list[Key]:
@@ -196,15 +202,17 @@ def count_keys(count: int) -> list[Key]:
     choice = proposals()
     if choice.fewest <= count <= choice.most:
         return []
-    why = f"`scaling` keeps {choice.fewest} to {choice.most} instances; a layer below begins with {count}."
-    return [Key(name="instance", value={"count": choice.fewest}, why=(why,))]
+    sentence = (
+        f"`scaling` keeps {choice.fewest} to {choice.most} instances; a layer below begins with {count}."
+    )
+    return [Key(name="instance", value={"count": choice.fewest}, why=(sentence,))]
 
 
 def scaling_key(machine: Instance, mode: Mode) -> Key:
     """How many instances there are, and what changes that."""
     choice, measure = proposals(), MEASURES[machine.kind]
     value = {"min": choice.fewest, "max": choice.most, measure: choice.utilization}
-    why = [
+    sentences = [
         f"SageMaker spreads {choice.fewest} instances over two Availability Zones, so that one may fail; one"
         " costs half, where an outage of some minutes does no harm (`count: 1`, `min: 1`, for instance in an"
         " environment's `overrides`).",
@@ -212,19 +220,19 @@ def scaling_key(machine: Instance, mode: Mode) -> Key:
         " `invocations_per_instance`, which reacts to calls sooner.",
     ]
     if mode is Mode.MULTI_MODEL:
-        why.append("Each instance loads what is called there: the first call of a target waits for it.")
-    return Key(name="scaling", value=value, why=tuple(why))
+        sentences.append("Each instance loads what is called there: the first call of a target waits for it.")
+    return Key(name="scaling", value=value, why=tuple(sentences))
 
 
-def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
+def foot(findings: Iterable[Finding], keys_of_author: Mapping[str, str]) -> list[str]:
     """Keys that are left to the person who knows the endpoint, and what `fleet check` warns of."""
-    lines = ["Left to you:", *(f"- {key}: {what}" for key, what in left.items())]
+    lines = ["Left to you:", *(f"- {key}: {text}" for key, text in keys_of_author.items())]
     warnings = [f"- {display_name(finding.code)}: {finding.message}; {finding.hint}" for finding in findings]
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
 
 
-def _least(machine: Instance, prices: RegionPrices) -> str:
+def _superlative(machine: Instance, prices: RegionPrices) -> str:
     """By what an instance was chosen from its families."""
-    if prices.hourly(machine.type) is None:
+    if prices.hourly_price(machine.type) is None:
         return "smallest"
     return "cheapest" if len(prices.regions) == 1 else f"cheapest in {prices.regions[0]}"

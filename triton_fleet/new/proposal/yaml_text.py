@@ -92,12 +92,12 @@ def _item(item: Mapping[str, object], indent: str) -> Iterator[str]:
 
 def _is_block(value: object) -> TypeGuard[list[dict[str, object]]]:
     """Whether it is written as a list of mappings, each from a line of its own on."""
-    return isinstance(value, list) and any(isinstance(each, dict) for each in value)
+    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
 
 
 def _flow(value: object) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{scalar(name)}: {_flow(each)}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{scalar(name)}: {_flow(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
     return scalar(value)
@@ -118,37 +118,37 @@ def _comments(sentences: Sequence[str], indent: str = "") -> Iterator[str]:
         )
 
 
-def copied_spec(loaded: LoadedSpec, name: str) -> str:
+def copied_spec(original: LoadedSpec, name: str) -> str:
     """The text of a spec with a new endpoint's name; comments, order and repositories stay.
 
     An archive that is called as its endpoint gets the new name as well, and so does what names the archive.
 
     Args:
-        loaded: The other endpoint.
+        original: The other endpoint.
         name: The new endpoint's.
     """
-    text = loaded.source.file.read_text(encoding="utf-8-sig")
-    targets = _targets(loaded, name)
+    text = original.source.file.read_text(encoding="utf-8-sig")
+    targets = _targets(original, name)
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    for path, node in sorted(_scalars(root, ()), key=lambda each: -each[1].start_mark.index):
-        if (new := _rename_value(path, node.value, loaded.spec.endpoint, name, targets)) is not None:
+    for path, node in sorted(_scalars(root, ()), key=lambda entry: -entry[1].start_mark.index):
+        if (new := _rename_value(path, node.value, original.spec.endpoint, name, targets)) is not None:
             text = text[: node.start_mark.index] + scalar(new) + text[node.end_mark.index :]
     return text
 
 
-def _targets(loaded: LoadedSpec, name: str) -> Mapping[str, str]:
+def _targets(original: LoadedSpec, name: str) -> Mapping[str, str]:
     """The new names of archives, by the old ones; those of copies one by one."""
     targets = dict[str, str]()
-    for index, archive in enumerate(loaded.spec.models):
-        if archive.archive == loaded.spec.endpoint:
+    for index, archive in enumerate(original.spec.models):
+        if archive.archive == original.spec.endpoint:
             new = archive.model_copy(update={"archive": name})
             pairs = zip(archive.packed(index), new.packed(index), strict=True)
-            targets |= {old.name: each.name for old, each in pairs}
+            targets |= {old.name: copy.name for old, copy in pairs}
     return targets
 
 
 def _rename_value(path: KeyPath, value: str, old: str, name: str, targets: Mapping[str, str]) -> str | None:
-    """What a value becomes; None where it stays."""
+    """The new value in place of one; None where it stays."""
     match path:
         case ("endpoint",):
             return name
