@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import date
 
 from triton_fleet.changes.pending_promotion import PendingPromotion
+from triton_fleet.check.processes import all_in_processes
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.core.parallel import all_in_processes
 from triton_fleet.endpoint.environment import environment_findings, name_conflicts
 from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from triton_fleet.check.git_folders import own_git_findings
 from triton_fleet.check.lock_drift import differences, image_findings, stale_findings
+from triton_fleet.check.processes import all_in_processes
 from triton_fleet.check.repository_owners import owned_specs, ownership_findings
 from triton_fleet.check.spec_repositories import repository_findings
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.core.parallel import all_in_processes
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings
 from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.endpoint.locks import MISSING, locked_context

@@ -131,15 +131,16 @@ def _graph(loaded_spec: LoadedSpec, path: KeyPath, engine: Engine) -> OnnxHeader
         return None
     size = onnx.require()
     try:
-        header = _read(onnx.file, size)
+        return onnx_header(onnx.file, size)
     except OSError:
         return None  # reported where it is digested
-    return None if header.problem else header
 
 
-def _read(file: Path, size: int) -> OnnxHeader:
+def onnx_header(file: Path, size: int) -> OnnxHeader | None:
+    """The inputs and outputs of an ONNX model; None where it has none that can be read."""
     with file.open("rb", buffering=0) as content:
-        return read_header(FileStream(content, size), size)
+        header = read_header(FileStream(content, size), size)
+    return None if header.problem else header
 
 
 def _tensorrt(loaded_spec: LoadedSpec) -> str:

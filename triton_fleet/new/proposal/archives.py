@@ -11,15 +11,13 @@ from pathlib import Path
 from triton_fleet.builds.engines.model_fit import ANY, Dims, input_dims
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
 from triton_fleet.catalog.proposals import proposals
+from triton_fleet.check.spec_repositories import onnx_header
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.new.proposal.repositories import FolderRepositories
 from triton_fleet.new.proposal.yaml_text import Key
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.models import Model, models_of
-from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx_header import OnnxHeader
-from triton_fleet.repository.stream import FileStream
 from triton_fleet.spec.lock import LockedModel
 
 NO_NAME = re.compile(r"[^A-Za-z0-9]+")
@@ -182,7 +180,7 @@ def _onnx_beside(contents: Contents, model: str) -> Iterator[Path]:
 
 def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
     size = onnx.stat().st_size
-    graph = _graph(onnx, size)
+    graph = onnx_header(onnx, size)
     dims = {
         name: input_sizes for name, input_sizes in input_dims(config, graph).items() if ANY in input_sizes
     }
@@ -231,9 +229,3 @@ def _shapes(dims: Dims, batch: tuple[int, int, int] | None) -> tuple[str, str, s
 def _sizes(dims: Dims, open_size: int, batch: int | None) -> Iterator[int]:
     for at, size in enumerate(dims):
         yield size if size != ANY else open_size if at or batch is None else batch
-
-
-def _graph(file: Path, size: int) -> OnnxHeader | None:
-    with file.open("rb", buffering=0) as content:
-        header = read_header(FileStream(content, size), size)
-    return None if header.problem else header

@@ -100,7 +100,6 @@ class Choice:
     Attributes:
         findings: What its check still reports.
         newer: The next release, and its worst finding; None if the newest is taken.
-        newest_on: The cheapest instance for the newest release of all; None if it has none.
         passed_over: The cheapest instance, and why it is not taken; None if it is.
     """
 
@@ -108,7 +107,6 @@ class Choice:
     machine: Instance
     findings: tuple[Finding, ...]
     newer: tuple[str, str] | None
-    newest_on: Instance | None
     passed_over: tuple[Instance, str] | None
 
 
@@ -141,11 +139,7 @@ def choose(
     if weight((machine, release))[0]:
         second_machine, _ = _lightest(product(roomy_first, [release]), weight)
         machine, release = _lightest(product([machine, second_machine], newest_first), weight)
-    best_weight, accepted_findings, newest = (
-        weight((machine, release)),
-        ask(release, machine),
-        newest_first[0],
-    )
+    accepted_findings, newest = ask(release, machine), newest_first[0]
     newer = newest_first[newest_first.index(release) - 1] if release != newest else None
     first = machines[0]
     return Choice(
@@ -153,7 +147,6 @@ def choose(
         machine=machine,
         findings=accepted_findings,
         newer=None if newer is None else (newer, _refusal(ask(newer, machine), accepted_findings)),
-        newest_on=next((machine for machine in machines if weight((machine, newest)) <= best_weight), None),
         passed_over=None
         if machine == first
         else (first, lacks(first) or _refusal(ask(release, first), accepted_findings)),

@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from triton_fleet.catalog.backends import backend_facts
 from triton_fleet.catalog.front_end import Weights, gpu_backends
-from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.proposals import proposals, proposed_families
 from triton_fleet.context.context import EndpointContext
@@ -146,18 +145,13 @@ def region_prices(projects: Sequence[Project]) -> RegionPrices:
     return RegionPrices(projects[0].fleet.prices, tuple(dict.fromkeys(accounts or regions.values())))
 
 
-def triton_key(choice: Choice, prices: RegionPrices) -> Key:
-    """The release, with the price of the instance that a newer one would take."""
-    sentences = ["The newest release for which SageMaker has an image."]
+def triton_key(choice: Choice) -> Key:
+    """The release, and why it is not a newer one."""
+    sentence = "The newest release for which SageMaker has an image."
     if choice.newer is not None:
         newer, refusal = choice.newer
-        sentences = [
-            f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."
-        ]
-        if choice.newest_on is not None:
-            newest_on = prices.text(choice.newest_on.type)
-            sentences.append(f"Triton {releases()[-1]}, the newest, would take {newest_on}.")
-    return Key(name="triton", value=choice.release, why=tuple(sentences))
+        sentence = f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."
+    return Key(name="triton", value=choice.release, why=(sentence,))
 
 
 def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, prices: RegionPrices) -> Key:

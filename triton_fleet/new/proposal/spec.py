@@ -109,7 +109,7 @@ def proposed_spec(
     choice = choose(machines, room.lacks, findings_of)
     if any(finding.severity is Severity.ERROR for finding in choice.findings):
         raise FindingsError(list(choice.findings))
-    machine_keys = [triton_key(choice, prices), instance_key(choice, wish, room, mode, prices)]
+    machine_keys = [triton_key(choice), instance_key(choice, wish, room, mode, prices)]
     rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
     keys = [*head, *own(machine_keys), *counts, *base_keys[len(head) :], *own(rest)]
     up = "../" * len(file.parent.relative_to(projects[0].root / SPECS).parts)
