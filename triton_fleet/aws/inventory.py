@@ -8,15 +8,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from triton_fleet.catalog.stack_statuses import StackState
-from triton_fleet.changes.areas import differing_areas
 from triton_fleet.changes.templates import Template
+from triton_fleet.changes.update_effect import differing_areas
 from triton_fleet.check.lock_drift import CODE, stale_findings
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from triton_fleet.findings import FindingsError
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import THIS, project_templates
+from triton_fleet.product.synthesis import OWN_PYTHON, installation, project_templates
 from triton_fleet.project.membership import locked_endpoints
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import deploy_command
@@ -129,7 +128,7 @@ def _behind(
     project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
 ) -> Mapping[str, tuple[str, ...]]:
     """The parts in which each deployed template differs from the one that the files make."""
-    templates, deployment = project_templates(installation(THIS), project, endpoints), project.place
+    templates, deployment = project_templates(installation(OWN_PYTHON), project, endpoints), project.place
 
     def compare(name: str) -> tuple[str, ...]:
         stack = stack_of(deployment, name)

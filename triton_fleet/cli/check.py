@@ -14,7 +14,7 @@ import typer
 from triton_fleet.changes.pending_promotion import PendingPromotion
 from triton_fleet.changes.promotion_lines import pending_texts
 from triton_fleet.check.pending_promotions import pending_promotions, promotion_warnings
-from triton_fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
+from triton_fleet.check.repositories import is_repository, leads_nowhere, missing_path_finding, named_findings
 from triton_fleet.check.run import all_findings, with_line
 from triton_fleet.cli.current_fleet import current_fleet, nearest_fleet
 from triton_fleet.cli.output import say
@@ -92,7 +92,7 @@ def check(
         )
     root, checked = Path.cwd(), [str(repository) for repository in repositories]
     pending = list[PendingPromotion]()
-    findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
+    findings = [*map(missing_path_finding, nowhere), *named_findings(repositories, asked)]
     if run:
         require_extra(LOCAL)
         from triton_fleet.cli.try_load import run_findings  # slow imports that only --run needs

@@ -17,7 +17,7 @@ from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.new.ci import github as of_github
 from triton_fleet.new.ci import gitlab as of_gitlab
 from triton_fleet.new.ci.codeowners import codeowners as lines_of
-from triton_fleet.new.ci.fallback_owner import fallback_lines, missing_fallback
+from triton_fleet.new.ci.codeowners import fallback_lines, missing_fallback
 from triton_fleet.new.ci.marked_block import has_block, missing_fleet, text_above, with_block
 from triton_fleet.printers.human import show_findings
 

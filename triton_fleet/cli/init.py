@@ -16,9 +16,16 @@ from triton_fleet.cli.output import ask_consent, say
 from triton_fleet.core.files import require_writable, write_atomically
 from triton_fleet.core.project_root import project_root, project_roots
 from triton_fleet.findings import CannotRunError
-from triton_fleet.new.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
+from triton_fleet.new.scaffold.files import (
+    EXAMPLES,
+    NO_EXAMPLE,
+    SENTENCES,
+    NewFleet,
+    generated_files,
+    own_files,
+    require_valid,
+)
 from triton_fleet.new.scaffold.github_ids import RepositorySubject, repository_subject
-from triton_fleet.new.scaffold.validation import require_valid
 from triton_fleet.product.distributions import DISTRIBUTIONS, VENDOR, product_line
 from triton_fleet.product.pin import Pin, own_pin
 from triton_fleet.product.setup_files import BUILD, LOCAL, REQUIREMENTS
@@ -143,7 +150,7 @@ def _create(folder: Path, fleet: NewFleet, pin: Pin) -> None:
         command = prefix_command(fleet.github.repository.names)
         say(f"next: compare `access` in environments/*.yaml with `{command}`: {fleet.github.doubt}")
     say(f"next: cd {shlex.quote(str(folder))} && make setup && source .venv/bin/activate")
-    if fleet.example == NONE:
+    if fleet.example == NO_EXAMPLE:
         say("      fleet new NAME --from-repository DIR")
     else:
         say(f"      make weights && fleet local up {fleet.example}")

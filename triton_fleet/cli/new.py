@@ -9,10 +9,9 @@ import typer
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import say
 from triton_fleet.cli.policy_day import policy_day
-from triton_fleet.new.proposal.copy import copied_spec
-from triton_fleet.new.proposal.place import spec_folder, spec_of
 from triton_fleet.new.proposal.spec import proposed_spec
-from triton_fleet.new.proposal.writer import new_file, projects_with, write_spec
+from triton_fleet.new.proposal.writer import new_file, projects_with, spec_folder, spec_of, write_spec
+from triton_fleet.new.proposal.yaml_text import copied_spec
 from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.printers.lines import print_error
 from triton_fleet.spec.endpoint import Mode

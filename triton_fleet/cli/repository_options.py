@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from triton_fleet.catalog.instances import instance_types
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.problems import did_you_mean
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from triton_fleet.check.repositories import is_configuration
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget, is_configuration
 from triton_fleet.cli.output import say
 from triton_fleet.core.project_root import project_root
 from triton_fleet.findings import CannotRunError, Finding, FindingsError

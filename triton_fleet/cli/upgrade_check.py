@@ -14,8 +14,15 @@ from triton_fleet.cli.output import say
 from triton_fleet.core.files import private_folder
 from triton_fleet.core.project_root import project_root
 from triton_fleet.exits import INPUT_IS_WRONG
-from triton_fleet.product.installation import installation, require_distinct
-from triton_fleet.product.synthesis import THIS, install_wheel, settings, synthesise, upgraded
+from triton_fleet.product.synthesis import (
+    OWN_PYTHON,
+    install_wheel,
+    installation,
+    require_distinct,
+    settings,
+    synthesise,
+    upgraded_context,
+)
 from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.spec.environment import LOCAL
 
@@ -53,11 +60,11 @@ def upgrade_check(
         raise typer.BadParameter(
             "pass a wheel, or a Python that has another version", param_hint="WHEEL, --python"
         )
-    this, other = installation(THIS), installation(python.absolute())
+    this, other = installation(OWN_PYTHON), installation(python.absolute())
     require_distinct(this, other)
     say(f"{this} compared with {other}")
     context = settings(root)
-    sides = ((this, context), (other, upgraded(context, this, other)))
+    sides = ((this, context), (other, upgraded_context(context, this, other)))
     failing = 0
     for environment in env or [name for name in environment_names(root) if name != LOCAL]:
         before, after = (synthesise(each, root, environment, values) for each, values in sides)

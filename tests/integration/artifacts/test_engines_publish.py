@@ -19,8 +19,7 @@ from tests.support.engine_bucket import PROJECT, ROLE, EngineBucket, engine_buck
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.builds.engines.object_keys import MANIFEST, REQUEST, built_key
 from triton_fleet.builds.engines.object_keys import PLAN as PLAN_FILE
-from triton_fleet.check.repositories import named_findings
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget, named_findings
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.repository.plan_header import plan_version
 from triton_fleet.store.content_store import contents_key, copy_object

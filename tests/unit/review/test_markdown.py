@@ -17,8 +17,7 @@ from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import InstanceNeed, Traffic
 from triton_fleet.findings import Finding
 from triton_fleet.review.document import report_document
-from triton_fleet.review.markdown import MARKER, markdown
-from triton_fleet.review.markdown_text import inline, inline_code
+from triton_fleet.review.markdown import MARKER, inline, inline_code, markdown
 from triton_fleet.spec.prices import PriceBook
 
 

@@ -37,7 +37,7 @@ from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import CannotRunError, FindingsError, one_failure
 from triton_fleet.printers.steps import Step, Steps
-from triton_fleet.product.synthesis import THIS, app_command
+from triton_fleet.product.synthesis import OWN_PYTHON, app_command
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.store.progress import PublishProgress, shown_builder, shown_size
@@ -165,7 +165,7 @@ class Deploy:
         names = ",".join(endpoint.name for endpoint in self._fleet.endpoints)
         selection = ("-c", f"endpoints={names}" if names else "foundation=only")
         environment = ("-c", f"env={self._fleet.deployment.environment}")
-        app = ("--app", shlex.join(app_command(THIS, self._project.root)))
+        app = ("--app", shlex.join(app_command(OWN_PYTHON, self._project.root)))
         self._run_cdk("synth", "--quiet", "--output", str(self._assembly), *app, *environment, *selection)
 
     def _bootstrap(self, step: Step) -> None:

@@ -186,7 +186,7 @@ def check_spec(project: Project, name: str) -> SpecCheck:
         loaded_spec = project.load(name)
     except FindingsError as error:
         return SpecCheck(None, error.findings)
-    return SpecCheck(loaded_spec, all_findings(project, compared=False))
+    return SpecCheck(loaded_spec, all_findings(project, compares_locks=False))
 
 
 def is_well(observation: Observation) -> bool:

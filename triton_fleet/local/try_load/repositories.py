@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.server import TritonServer
 from triton_fleet.local.triton.start_rules import MULTI_MODEL

@@ -8,8 +8,7 @@ from importlib.metadata import version
 from triton_fleet.core.digests import canonical_digest
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.product.distributions import VENDOR
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import THIS, project_templates
+from triton_fleet.product.synthesis import OWN_PYTHON, installation, project_templates
 from triton_fleet.project.project import Project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.promote.lock import inputs_digest
@@ -28,7 +27,7 @@ def template_digests(project: Project, endpoints: Sequence[str]) -> tuple[str, M
     Raises:
         CannotRunError: the app failed; with what it reported.
     """
-    templates = project_templates(installation(THIS), project, endpoints)
+    templates = project_templates(installation(OWN_PYTHON), project, endpoints)
     return product_version(), {name: canonical_digest(templates[name]) for name in endpoints}
 
 
