@@ -20,8 +20,7 @@ from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import ask_consent, ask_name, say
+from triton_fleet.cli.output import ask_consent, ask_name, end_like_ctrl_c, say
 from triton_fleet.cli.selection import deployed_names
 from triton_fleet.context.cost import Cost
 from triton_fleet.endpoint.object_keys import prefix_of

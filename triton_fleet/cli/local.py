@@ -13,8 +13,7 @@ import typer
 from triton_fleet.awsapi.emulator import client_variables
 from triton_fleet.cli.arguments import Concurrency, Endpoints, FailFast
 from triton_fleet.cli.current_fleet import current_fleet
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import say
+from triton_fleet.cli.output import end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.project_root import project_root

@@ -13,8 +13,7 @@ from triton_fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.images.builds import former_lines
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import ask_consent, say
+from triton_fleet.cli.output import ask_consent, end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolve import resolve_project

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from triton_fleet.cli.arguments import Endpoints, Environments, TableFormat
-from triton_fleet.cli.cost.cost_groups import cost_groups, labels_by
-from triton_fleet.cli.cost.document import cost_document, groups_document
+from triton_fleet.cli.cost.document import cost_document, cost_groups, groups_document, labels_by
 from triton_fleet.cli.cost.lines import print_cost, print_groups
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import say

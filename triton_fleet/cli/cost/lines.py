@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from triton_fleet.catalog.prices import COMPUTED_SIGN, LEGEND, price_list, price_sign
-from triton_fleet.cli.cost.cost_groups import CostGroup
+from triton_fleet.cli.cost.document import CostGroup
 from triton_fleet.cli.output import say
 from triton_fleet.context.cost import (
     MONTH,

@@ -16,8 +16,7 @@ from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet, current_project
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import say
+from triton_fleet.cli.output import end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolve import resolve_project

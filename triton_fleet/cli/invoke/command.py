@@ -15,8 +15,7 @@ from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.cli.arguments import Endpoint, Env
 from triton_fleet.cli.aws_access import local_fleet
 from triton_fleet.cli.current_fleet import current_project
-from triton_fleet.cli.invoke.destination import Destination
-from triton_fleet.cli.invoke.refusals import instead, routes_of
+from triton_fleet.cli.invoke.refusals import Destination, instead, routes_of
 from triton_fleet.cli.output import say
 from triton_fleet.context.request_size import CODE, oversize
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
@@ -98,7 +97,7 @@ def invoke(
     root, region = project.root, project.environment.region
     arrays: Mapping[str, Array] | None = None
     if sample is not None:
-        from triton_fleet.cli.invoke.sample import read_sample
+        from triton_fleet.cli.invoke.inputs import read_sample
 
         arrays, route = read_sample(project.load(endpoint).spec, sample)
     elif inputs:

@@ -1,10 +1,10 @@
-"""Inputs of `fleet invoke`: `NAME[:TYPE]=VALUE`, the value JSON or a file."""
+"""The inputs of `fleet invoke`: files, sizes, values, or a request made from the endpoint's sample."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,8 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fleet_client.codec.datatypes import BYTES, NUMPY, Array, datatype_of, fitted, from_list
+from triton_fleet.cli.invoke.refusals import Destination
+from triton_fleet.context.targets import target_models
 from triton_fleet.findings import Finding, FindingsError, all_of
+from triton_fleet.spec.datatypes import NOT_FINITE, Datatype
+from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.samples import Input, flat
 
 DATATYPES = [*NUMPY, BYTES]
 _FORM = "write NAME=VALUE or NAME:INT32=VALUE; the value is JSON, @FILE.json or @FILE.npy: 'x=[[1.5, 2.0]]'"
@@ -157,3 +162,39 @@ class _Input:
 
 def _no_constant(constant: str) -> NoReturn:
     raise ValueError(f"JSON has no {constant}; use a .npy file")
+
+
+def read_sample(spec: EndpointSpec, name: str) -> tuple[Mapping[str, Array], Destination]:
+    """The inputs of a sample by name, and which model it calls.
+
+    Raises:
+        FindingsError: the spec has no such sample, or numpy has no data type for one of its inputs.
+    """
+    samples = {sample.name: sample for sample in spec.samples}
+    if (sample := samples.get(name)) is None:
+        message = f"{spec.endpoint} has no sample {name!r}"
+        hint = did_you_mean(name, list(samples), list_all=True)
+        raise FindingsError([Finding(code="FL712", message=message, hint=hint)])
+    if strays := [each for each, tensor in sample.inputs.items() if tensor.datatype is Datatype.BF16]:
+        message = f"input {strays[0]!r} of the sample is BF16, which numpy lacks"
+        raise FindingsError([Finding(code="FL709", message=message, hint="send it with --body")])
+    arrays = {each: _array(tensor) for each, tensor in sample.inputs.items()}
+    target = sample.target and target_models(spec).get(sample.target, sample.target)
+    return arrays, Destination(target=target, model=sample.model, version=sample.version)
+
+
+def _array(tensor: Input) -> Array:
+    elements = flat(tensor.data)
+    if tensor.datatype is Datatype.BYTES:
+        array: Array = np.array(elements, dtype=np.object_)
+    else:
+        numbers = [_float(element) for element in elements] if tensor.datatype.is_float else elements
+        array = from_list(numbers, tensor.datatype)
+    if isinstance(tensor.data, list):
+        return array.reshape(tensor.shape)
+    return np.full(tensor.shape, array[0], array.dtype)
+
+
+def _float(element: object) -> float:
+    assert isinstance(element, int | float | str)  # noqa: S101 - the spec's reader has checked it
+    return NOT_FINITE[element] if isinstance(element, str) else float(element)

@@ -1,6 +1,8 @@
-"""Hints for calls that SageMaker refuses before they reach a model."""
+"""Which of an endpoint's models a call goes to."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from triton_fleet.context.targets import target_models
 from triton_fleet.endpoint.locks import locked_context
@@ -8,6 +10,22 @@ from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.problems import did_you_mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Destination:
+    """The TargetModel of a multi-model endpoint, or route and version of a shared container."""
+
+    target: str | None = None
+    model: str | None = None
+    version: int | None = None
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """The options that name it, and whether each is given."""
+        given = {"--target": self.target, "--model": self.model, "--version": self.version}
+        return {option: value is not None for option, value in given.items()}
+
 
 NOT_FOUND = "not found"
 

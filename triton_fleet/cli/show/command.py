@@ -12,8 +12,7 @@ from rich.text import Text
 
 from triton_fleet.cli.arguments import Endpoint, Env, OutputFormat
 from triton_fleet.cli.current_fleet import current_project
-from triton_fleet.cli.show.lines import Line, print_lines
-from triton_fleet.cli.show.spec import spec_lines
+from triton_fleet.cli.show.spec import Line, print_lines, spec_lines
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
