@@ -15,7 +15,7 @@ from google.protobuf.json_format import MessageToDict
 
 from tests.support.fleet_folder import ROOT
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.local.triton.model_config import parse
+from triton_fleet.local.triton.model_backend import parse
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 

@@ -19,7 +19,8 @@ from triton_fleet.check.pending_promotions import pending_promotions, promotion_
 from triton_fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
 from triton_fleet.check.run import all_findings, with_line
 from triton_fleet.check.target import RepositoryTarget
-from triton_fleet.cli.current_fleet import Today, current_fleet, nearest_fleet, policy_day
+from triton_fleet.cli.arguments import Today, policy_day
+from triton_fleet.cli.current_fleet import current_fleet, nearest_fleet
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import print_notes, promotion_selection
 from triton_fleet.exits import INPUT_IS_WRONG

@@ -19,10 +19,10 @@ from triton_fleet.aws.deploy.stack_terms import StackHolder
 from triton_fleet.aws.preflight.headroom import headroom
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.check.run import checked_fleet
-from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
+from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile, policy_day
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.commit_question import committed_checkout
-from triton_fleet.cli.current_fleet import current_fleet, policy_day
+from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import ask_consent, end_like_ctrl_c
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY

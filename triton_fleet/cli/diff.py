@@ -11,8 +11,8 @@ from triton_fleet.changes.pending_promotion import PendingPromotion
 from triton_fleet.changes.promotion_lines import pending_line
 from triton_fleet.changes.wording import MAX_WORDS
 from triton_fleet.check.pending_promotions import pending_promotions
-from triton_fleet.cli.arguments import Endpoints, Env, OutputFormat
-from triton_fleet.cli.current_fleet import Today, current_project, policy_day
+from triton_fleet.cli.arguments import Endpoints, Env, OutputFormat, Today, policy_day
+from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import print_notes, promotion_selection
 from triton_fleet.printers.lines import print_json

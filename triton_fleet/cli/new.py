@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.cli.current_fleet import current_fleet, policy_day
+from triton_fleet.cli.arguments import policy_day
+from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import say
 from triton_fleet.new.proposal.copy import copied_spec
 from triton_fleet.new.proposal.place import spec_folder, spec_of

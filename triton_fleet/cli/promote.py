@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from triton_fleet.check.pending_promotions import require_promotable
+from triton_fleet.cli.arguments import Today, policy_day
 from triton_fleet.cli.aws_access import connect
-from triton_fleet.cli.current_fleet import Today, current_project, policy_day
+from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.core.sizes import count_of

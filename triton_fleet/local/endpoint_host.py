@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId, HostingError
 from triton_fleet.local.containers import SECONDS_TO_ANSWER, Container, SingleModel
 from triton_fleet.local.image_contents import ImageContents, named_contents
-from triton_fleet.local.image_limit import image_limit
+from triton_fleet.local.limitations import image_limit
 from triton_fleet.local.metrics.publisher import Gauge
 from triton_fleet.local.metrics.scrape import TritonSource
-from triton_fleet.local.model_data import fetch_model_data
-from triton_fleet.local.model_files import fetch_model_files
+from triton_fleet.local.model_data import fetch_model_data, fetch_model_files
 from triton_fleet.local.multi_model.container import MultiModel
 from triton_fleet.local.running_endpoint import RunningEndpoint, deployed_log_name
 from triton_fleet.local.state import LocalState
+from triton_fleet.local.triton.container import MULTI_MODEL
 from triton_fleet.local.triton.model_backend import model_backends, stand_ins
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.staging import stage
-from triton_fleet.local.triton.start_rules import MULTI_MODEL
 from triton_fleet.local.triton.supervisor import SupervisedTriton
 from triton_fleet.spec.environment import LocalLimits
 

@@ -1,4 +1,4 @@
-"""Endpoints that no local fleet can serve, or not yet: reported before anything is started or deployed."""
+"""Which container images the embedded AWS can serve: it has this machine's Triton, and runs no container."""
 
 from __future__ import annotations
 
@@ -7,19 +7,46 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from triton_fleet.catalog.images import TRITON_REPOSITORY
 from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.registries import is_fleet_repository
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import Finding, FindingsError, Severity
-from triton_fleet.local.image_limit import image_limit
-from triton_fleet.local.triton.shared_container import missing_program
+from triton_fleet.local.triton.shared_container import is_shared, missing_program
 from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.image_name import image_name
 from triton_fleet.spec.source import finding_at
 
 if TYPE_CHECKING:
     from fleet_emulator.triton_backends import Find
+
+
+def image_limit(uri: str, environment: Mapping[str, str]) -> str:
+    """Why this machine cannot serve an image, as a sentence; empty if it can.
+
+    `environment` is the Model's variables: an image that a fleet has built can be served if they are those of
+    a shared container, whose program, nginx and Triton this machine has itself.
+    """
+    if is_release_image(uri):
+        return ""
+    if not (is_fleet_repository(_repository(uri)) and is_shared(environment)):
+        return f"only {TRITON_REPOSITORY} images and shared containers are served on this machine, not {uri}"
+    lacking = missing_program()
+    return f"a shared container needs {lacking}, which this machine does not have" if lacking else ""
+
+
+def is_release_image(uri: str) -> bool:
+    """Whether an image is one of SageMaker's releases of Triton, by its tag or its digest."""
+    return _repository(uri) == TRITON_REPOSITORY
+
+
+def _repository(uri: str) -> str:
+    name = image_name(uri)
+    return name.repository if name is not None else ""
+
 
 CODE, IMAGE_CODE, ROUTER_CODE, HOST_CODE = "FL383", "FL680", "FL681", "FL682"
 

@@ -12,7 +12,7 @@ from fleet_emulator.hosting import DeployedEndpoint
 from triton_fleet.catalog.images import TRITON_REPOSITORY
 from triton_fleet.catalog.metrics import endpoint_metric, instance_namespace
 from triton_fleet.local.containers import Container
-from triton_fleet.local.image_limit import is_release_image
+from triton_fleet.local.limitations import is_release_image
 from triton_fleet.local.metrics.publisher import Gauge
 from triton_fleet.local.metrics.scrape import TritonSource
 from triton_fleet.local.state import log_name

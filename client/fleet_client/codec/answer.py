@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fleet_client.codec.byte_strings import objects, unpacked
-from fleet_client.codec.datatypes import BF16, BYTES, NUMPY, Array, from_list
-from fleet_client.codec.payload import BINARY, JSON
+from fleet_client.codec.datatypes import BF16, BYTES, NUMPY, Array, from_list, objects, unpacked
+from fleet_client.codec.request import BINARY, JSON
 from fleet_client.errors import AnswerError
 
 _BINARY = re.compile(re.escape(BINARY) + "([0-9]{1,18})")

@@ -1,17 +1,32 @@
-"""Requests: named arrays become the body of an invocation."""
+"""A body with its content type, the same for requests and answers."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fleet_client.codec.byte_strings import elements, packed
-from fleet_client.codec.datatypes import BYTES, NOT_IN_JSON, NUMPY, Array, datatype_of
-from fleet_client.codec.payload import BINARY, JSON, Payload
+from fleet_client.codec.datatypes import BYTES, NOT_IN_JSON, NUMPY, Array, datatype_of, elements, packed
 from fleet_client.errors import PayloadError
+
+JSON = "application/json"
+BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
+"""The content type of a JSON header with raw tensors behind it, up to the header's size in bytes.
+
+Without SageMaker the header Inference-Header-Content-Length has that size; source: Triton's
+src/sagemaker_server.cc.
+"""
+
+
+@dataclass(frozen=True)
+class Payload:
+    """The body that an invocation sends, or gets back."""
+
+    body: bytes
+    content_type: str
 
 
 def encode(inputs: Mapping[str, Array], *, outputs: Sequence[str] = (), binary: bool = True) -> Payload:

@@ -6,14 +6,13 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from fleet_emulator.hosting import EndpointId
 from triton_fleet.catalog.metrics import Metric, endpoint_metric
-from triton_fleet.local.metrics.put import METRICS_A_CALL, VALUES_A_METRIC, portions
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -117,3 +116,16 @@ def _datum(portion: Portion) -> MetricDatumTypeDef:
         "Values": list(counts),
         "Counts": list(counts.values()),
     }
+
+
+T = TypeVar("T")
+
+METRICS_A_CALL = 1000
+VALUES_A_METRIC = 150
+"""Source: CloudWatch API reference, PutMetricData."""
+
+
+def portions(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in their order, at most `size` at a time."""
+    for first in range(0, len(items), size):
+        yield items[first : first + size]

@@ -14,7 +14,7 @@ import urllib3
 from prometheus_client.parser import text_string_to_metric_families
 
 from fleet_emulator.hosting import EndpointId
-from triton_fleet.local.metrics.put import METRICS_A_CALL, portions
+from triton_fleet.local.metrics.recorder import METRICS_A_CALL, portions
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient

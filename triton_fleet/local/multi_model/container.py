@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from triton_fleet.local.containers import TARGET_MODEL, Record, Refusal, Route
 from triton_fleet.local.multi_model.disk import NOT_THERE, ModelDisk
 from triton_fleet.local.multi_model.loading import TritonModels
+from triton_fleet.local.multi_model.models import check_target, folder_name
 from triton_fleet.local.multi_model.residency import Residency
-from triton_fleet.local.multi_model.target import check_target, folder_name
 from triton_fleet.local.triton.supervisor import SupervisedTriton
 from triton_fleet.spec.environment import LocalLimits
 

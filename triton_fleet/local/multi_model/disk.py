@@ -22,8 +22,7 @@ from triton_fleet.core.sizes import format_size
 from triton_fleet.findings import Severity
 from triton_fleet.local.containers import LackOfMemory, Record, Refusal
 from triton_fleet.local.model_data import download, unpack
-from triton_fleet.local.multi_model.models import Others
-from triton_fleet.local.multi_model.target import folder_name
+from triton_fleet.local.multi_model.models import Others, folder_name
 from triton_fleet.local.triton.model_backend import stand_ins
 from triton_fleet.local.triton.staging import stage
 from triton_fleet.repository.loading.container import ServingContainer

@@ -1,4 +1,4 @@
-"""Which target models are loaded: each once for all who ask, until its memory is needed."""
+"""Several loads at one time, or one alone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,44 @@ from dataclasses import dataclass
 from itertools import count
 
 from triton_fleet.local.containers import LackOfMemory, ModelRefusal, Record, Refusal
-from triton_fleet.local.multi_model.gate import Gate
 from triton_fleet.local.multi_model.models import Model, Models, State
+
+
+class Gate:
+    """Lets a thread that must be alone wait for those inside, and all others wait outside meanwhile."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside = 0
+        self._alone = False
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Be inside with others."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be inside alone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            self._alone = True
+            self._changed.wait_for(lambda: self._inside == 0)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone = False
+                self._changed.notify_all()
+
 
 log = logging.getLogger("triton_fleet.local")
 

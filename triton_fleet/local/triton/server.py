@@ -19,8 +19,7 @@ from triton_fleet.local.triton.container import (
     service_ports,
     start_command,
 )
-from triton_fleet.local.triton.exit_cause import described_end
-from triton_fleet.local.triton.failure import explain, is_loaded, still_loading
+from triton_fleet.local.triton.failure import described_end, explain, is_loaded, still_loading
 from triton_fleet.local.triton.network import PrivateNetwork
 from triton_fleet.local.triton.process import ProcessGroup
 from triton_fleet.local.triton.runtime import TritonRuntime

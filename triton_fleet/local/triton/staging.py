@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triton_fleet.local.triton.model_backend import STAND_INS
-from triton_fleet.local.triton.model_config import one_line, parse, write
+from triton_fleet.local.triton.model_backend import STAND_INS, one_line, parse, write
 from triton_fleet.repository.backends import named_backend
 from triton_fleet.repository.model_config import CONFIG
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.local.triton.exit_cause import ended_models
+from triton_fleet.local.triton.failure import ended_models
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.server import TritonServer
 
