@@ -8,9 +8,6 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from triton_fleet.spec.mistake import Mistake
-from triton_fleet.spec.policy import parse_day
-
 
 class OutputFormat(StrEnum):
     """How a text is printed."""
@@ -79,6 +76,9 @@ FailFast: TypeAlias = Annotated[
 
 
 def _today(text: str) -> date:
+    from triton_fleet.spec.mistake import Mistake
+    from triton_fleet.spec.policy import parse_day
+
     try:
         return parse_day(text)
     except Mistake as error:

@@ -1,7 +1,8 @@
 """The container's start: the model that its start script loads, and the Triton command that it makes.
 
-Source: docker/sagemaker/serve of triton-inference-server/server, r25.04; the errors are in its words. Where this
-machine must decide for itself (addresses, folders of the installation) its options come last, so that they win.
+Source: docker/sagemaker/serve of triton-inference-server/server, r25.04; the errors are in its words.
+Where this machine must decide for itself (addresses, folders of the installation) its options come last,
+so that they win.
 """
 
 from __future__ import annotations
