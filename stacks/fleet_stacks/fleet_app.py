@@ -91,8 +91,8 @@ def synthesise(app: App, fleet: ResolvedFleet) -> CloudAssembly:
     """
     add_fleet(app, fleet)
     assembly = app.synth()
-    if found := list(_references(assembly)):
-        raise FindingsError(found)
+    if references := list(_references(assembly)):
+        raise FindingsError(references)
     return assembly
 
 

@@ -129,8 +129,8 @@ def check(
     a lock. For an environment with `promoted_from`, also shows what waits for a promotion to it. Exit code 1:
     there are errors or, with --strict, warnings.
     """
-    asked = asked_for(mode, triton, instance, default_model)
-    for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
+    target = asked_for(mode, triton, instance, default_model)
+    for_repositories = run or any(option is not None for option in (mode, triton, instance, default_model))
     fleet = None if env is None or for_repositories else nearest_fleet()
     # It selects endpoints by files that could also be checked without a fleet.
     selector = Selector(fleet, env, drafts=True) if fleet and env else None
@@ -147,36 +147,36 @@ def check(
         raise typer.BadParameter(
             "only for endpoints: policies do not apply to model repositories", param_hint="--today"
         )
-    root, checked = Path.cwd(), [str(repository) for repository in repositories]
-    pending = list[PendingPromotion]()
-    findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
+    root, subjects = Path.cwd(), [str(repository) for repository in repositories]
+    promotions = list[PendingPromotion]()
+    findings = [*map(missing_path, nowhere), *named_findings(repositories, target)]
     if run:
         require_extra(LOCAL)
         from triton_fleet.cli.try_load import run_findings  # slow imports that only --run needs
 
-        findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)
+        findings += run_findings(repositories, target, quiet=format is not Format.HUMAN)
     if is_of_specs:
         if env is None:
-            what = f"{specs[0]!r} is not a model repository; " if specs else ""
-            message = f"{what}pass the name of an environment to check endpoints"
+            mistake_of_specs = f"{specs[0]!r} is not a model repository; " if specs else ""
+            message = f"{mistake_of_specs}pass the name of an environment to check endpoints"
             raise typer.BadParameter(message, param_hint="--env")
         fleet = fleet or current_fleet()
         root = fleet.root
-        chosen = selector or Selector(fleet, env, drafts=True)
-        of_specs, names, pending = _of_specs(
-            fleet, env, chosen, specs, locked=locked, today=policy_day(today)
+        selector_of_fleet = selector or Selector(fleet, env, drafts=True)
+        of_specs, names, promotions = _of_specs(
+            fleet, env, selector_of_fleet, specs, locked=locked, today=policy_day(today)
         )
-        findings, checked = [*findings, *of_specs], [*checked, *names]
+        findings, subjects = [*findings, *of_specs], [*subjects, *names]
         if format is Format.HUMAN:
-            for text in pending_texts(pending):
+            for text in pending_texts(promotions):
                 say(text)
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
-        where = ", ".join(checked) or "model_specs/, which has no specs"
-        if checked or not specs:
-            say(f"{about}no findings in {where}")
-        elif not pending:
+        subject_names = ", ".join(subjects) or "model_specs/, which has no specs"
+        if subjects or not specs:
+            say(f"{about}no findings in {subject_names}")
+        elif not promotions:
             say(f"{about}no endpoint was checked")
         return
     print_findings(findings, format, root)
@@ -198,36 +198,40 @@ def _sort_arguments(
 
     With --env, an endpoint's name and a path that is part of an endpoint stand for the endpoint.
     """
-    named = [path for path in paths if path and is_repository(Path(path))]
-    parts = [each for each in named if selector and selector.concerns(each)]
+    repository_paths = [path for path in paths if path and is_repository(Path(path))]
+    parts = [path_text for path_text in repository_paths if selector and selector.concerns(path_text)]
     nowhere = [path for path in paths if env is None and leads_nowhere(Path(path))]
-    repositories = [Path(each) for each in named if each not in parts]
-    return repositories, nowhere, [path for path in paths if path in parts or path not in {*named, *nowhere}]
+    repositories = [Path(path_text) for path_text in repository_paths if path_text not in parts]
+    return (
+        repositories,
+        nowhere,
+        [path for path in paths if path in parts or path not in {*repository_paths, *nowhere}],
+    )
 
 
 def _of_specs(
     fleet: Fleet, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
 ) -> tuple[list[Finding], list[str], list[PendingPromotion]]:
     """The findings of the specs, which were checked, and what waits for a promotion to them."""
-    pending = list[PendingPromotion]()
+    promotions = list[PendingPromotion]()
     try:
         names = set[str]()
         settings = fleet.environment.readable(env) if paths and env in fleet.environments else None
         if settings and settings.promoted_from:
             selection = promotion_selection(fleet.open(env), paths, selector)
-            chosen, names = selection.own, {*selection.waiting.endpoints}
+            endpoint_selection, names = selection.own, {*selection.waiting.endpoints}
         else:
-            chosen = selector.select(paths)
-        project = fleet.open(env, chosen.endpoints, chosen.draft_names())
-        project = replace(project, endpoints=tuple(chosen.endpoints))
-        findings = all_findings(project, chosen.drafts, locked=locked, today=today)
+            endpoint_selection = selector.select(paths)
+        project = fleet.open(env, endpoint_selection.endpoints, endpoint_selection.draft_names())
+        project = replace(project, endpoints=tuple(endpoint_selection.endpoints))
+        findings = all_findings(project, endpoint_selection.drafts, locked=locked, today=today)
         findings += [] if any(map(_is_error, findings)) else template_changes(project)
         if project.is_promoted:
             with collect_findings(findings):
-                pending = pending_promotions(project, today, names if paths else None)
-                findings += promotion_warnings(pending, findings)
+                promotions = pending_promotions(project, today, names if paths else None)
+                findings += promotion_warnings(promotions, findings)
         if paths:
-            print_notes(chosen, env, waits=bool(pending))
+            print_notes(endpoint_selection, env, waits=bool(promotions))
     except FindingsError as error:
         return error.findings, [], []
-    return findings, [*project.endpoints, *(file.name for file in chosen.drafts)], pending
+    return findings, [*project.endpoints, *(file.name for file in endpoint_selection.drafts)], promotions

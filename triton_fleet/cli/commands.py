@@ -26,8 +26,8 @@ def lay_out(command: TyperCommand | TyperGroup) -> None:
     for parameter in command.get_params(typer.Context(command)):
         _name_value(parameter)
     if isinstance(command, TyperGroup) and isinstance(command.commands, dict):
-        for each in command.commands.values():
-            lay_out(each)
+        for subcommand in command.commands.values():
+            lay_out(subcommand)
 
 
 def _paragraphs(text: str) -> str:
@@ -35,8 +35,8 @@ def _paragraphs(text: str) -> str:
 
     Typer prints all but the first dim, which is hard to read on a dark terminal.
     """
-    first, *others = (" ".join(each.split()) for each in inspect.cleandoc(text).split("\n\n"))
-    return "\n\n".join([first, "[not dim]" + "\n\n".join(others) + "[/not dim]"] if others else [first])
+    first, *rest = (" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
+    return "\n\n".join([first, "[not dim]" + "\n\n".join(rest) + "[/not dim]"] if rest else [first])
 
 
 def _name_value(parameter: Any) -> None:
@@ -49,7 +49,7 @@ def _name_value(parameter: Any) -> None:
 
 
 FIRST_STEPS = "First steps"
-DAILY = "Review and deploy"
+DAILY_WORK = "Review and deploy"
 INSIGHT = "Inspect and diagnose"
 ARTIFACTS = "Archives, engines, images, models"
 UPKEEP = "Maintain the fleet"
@@ -84,32 +84,44 @@ COMMANDS: Mapping[str, Subcommand] = {
         "triton_fleet.cli.invoke.command:invoke", FIRST_STEPS, "Invoke an endpoint and print its answer."
     ),
     "check": Subcommand(
-        "triton_fleet.cli.check:check", DAILY, "Check endpoints or model repositories; nothing is changed."
+        "triton_fleet.cli.check:check",
+        DAILY_WORK,
+        "Check endpoints or model repositories; nothing is changed.",
     ),
     "lock": Subcommand(
-        "triton_fleet.cli.lock:lock", DAILY, "Record in locks/ENV/ what an environment will run."
+        "triton_fleet.cli.lock:lock", DAILY_WORK, "Record in locks/ENV/ what an environment will run."
     ),
     "report": Subcommand(
-        "triton_fleet.cli.report:report", DAILY, "Report what a change does when deployed, for its reviewers."
+        "triton_fleet.cli.report:report",
+        DAILY_WORK,
+        "Report what a change does when deployed, for its reviewers.",
     ),
     "preflight": Subcommand(
-        "triton_fleet.cli.preflight:preflight", DAILY, "Check that the account is ready for a deploy."
+        "triton_fleet.cli.preflight:preflight", DAILY_WORK, "Check that the account is ready for a deploy."
     ),
-    "deploy": Subcommand("triton_fleet.cli.deploy:deploy", DAILY, "Check, publish and deploy endpoints."),
+    "deploy": Subcommand(
+        "triton_fleet.cli.deploy:deploy", DAILY_WORK, "Check, publish and deploy endpoints."
+    ),
     "promote": Subcommand(
-        "triton_fleet.cli.promote:promote", DAILY, "Copy what one environment runs to another, for review."
+        "triton_fleet.cli.promote:promote",
+        DAILY_WORK,
+        "Copy what one environment runs to another, for review.",
     ),
     "diff": Subcommand(
-        "triton_fleet.cli.diff:diff", DAILY, "Show what has not been promoted to an environment."
+        "triton_fleet.cli.diff:diff", DAILY_WORK, "Show what has not been promoted to an environment."
     ),
     "rollback": Subcommand(
-        "triton_fleet.cli.rollback:rollback", DAILY, "Restore an earlier lock of an endpoint, for review."
+        "triton_fleet.cli.rollback:rollback",
+        DAILY_WORK,
+        "Restore an earlier lock of an endpoint, for review.",
     ),
     "history": Subcommand(
-        "triton_fleet.cli.history:history_command", DAILY, "List an endpoint's releases: who deployed what."
+        "triton_fleet.cli.history:history_command",
+        DAILY_WORK,
+        "List an endpoint's releases: who deployed what.",
     ),
     "destroy": Subcommand(
-        "triton_fleet.cli.destroy:destroy", DAILY, "Delete the stacks of endpoints after confirmation."
+        "triton_fleet.cli.destroy:destroy", DAILY_WORK, "Delete the stacks of endpoints after confirmation."
     ),
     "ls": Subcommand("triton_fleet.cli.ls:ls", INSIGHT, "Compare specs, locks and live stacks."),
     "show": Subcommand(
@@ -158,17 +170,17 @@ COMMANDS: Mapping[str, Subcommand] = {
 
 
 @cache
-def _loaded(name: str) -> TyperCommand | TyperGroup:
+def _load(name: str) -> TyperCommand | TyperGroup:
     """A command or a group, as typer makes it of what its module declares."""
     module, _, attribute = COMMANDS[name].path.partition(":")
     gc.disable()
-    declared = getattr(import_module(module), attribute)
+    loaded_object = getattr(import_module(module), attribute)
     collect_rarely()
     holder = typer.Typer(callback=lambda: None)
-    if isinstance(declared, typer.Typer):
-        holder.add_typer(declared, name=name)
+    if isinstance(loaded_object, typer.Typer):
+        holder.add_typer(loaded_object, name=name)
     else:
-        holder.command(name)(declared)
+        holder.command(name)(loaded_object)
     command: TyperCommand | TyperGroup = typer.main.get_group(holder).commands[name]  # type: ignore[assignment]
     lay_out(command)
     return command
@@ -179,7 +191,7 @@ class LazyCommands(UserDict[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         self.data[name]  # an unknown name is a KeyError
-        return _loaded(name)
+        return _load(name)
 
 
 class FleetGroup(TyperGroup):
@@ -195,16 +207,16 @@ class FleetGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """What help and completion list of a command; it is not loaded."""
-        if (listed := COMMANDS.get(cmd_name)) is None:
+        if (subcommand := COMMANDS.get(cmd_name)) is None:
             return None
-        return TyperCommand(cmd_name, short_help=listed.summary, rich_help_panel=listed.panel)
+        return TyperCommand(cmd_name, short_help=subcommand.summary, rich_help_panel=subcommand.panel)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments name: loaded, or its sketch for a shell's completion."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is None:
             return name, None, rest
-        return name, CommandSketch(args[0]) if ctx.resilient_parsing else _loaded(args[0]), rest
+        return name, CommandSketch(args[0]) if ctx.resilient_parsing else _load(args[0]), rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the overview."""
@@ -220,8 +232,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         say(f"fleet {installed_version('triton-fleet')}")
         raise typer.Exit
 

@@ -112,8 +112,8 @@ def deploy(
         )
     if fleet.warnings:
         show_findings(fleet.warnings)
-    deployed = replace(project, endpoints=()) if foundation else project
-    source = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
+    deployed_project = replace(project, endpoints=()) if foundation else project
+    source = committed_checkout(deployed_project, locked=locked, allow_dirty=allow_dirty)
     with steps.step("account") as step:
         access = connect(project, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
@@ -166,15 +166,15 @@ def deploy(
 def _summary(steps: Steps) -> Table:
     """The result of each step, with the reason if it failed; the remaining ones as not started."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("step", "result"):
-        table.add_column(heading, overflow="fold")
+    for column in ("step", "result"):
+        table.add_column(column, overflow="fold")
     table.add_column("seconds", justify="right")
-    for taken in steps.taken:
-        outcome, note = taken.outcome, visible(taken.note)
+    for step in steps.taken:
+        outcome, note = step.outcome, visible(step.note)
         result = Text(note or outcome)
         if outcome is not Outcome.DONE:
             result = Text.assemble((outcome, COLOURS[outcome]), f": {note}" if note else "")
-        table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
+        table.add_row(Text(step.title), result, f"{step.seconds:.1f}")
     for title in steps.to_come:
         table.add_row(Text(title), Text("not started", "yellow"), "")
     return table

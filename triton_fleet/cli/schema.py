@@ -26,14 +26,16 @@ from triton_fleet.spec.schema import schemas
 
 def signatures() -> str:
     """The JSON of all commands; each of them is loaded."""
-    group, found = get_group(app), dict[str, Any]()
+    group, documents = get_group(app), dict[str, Any]()
     for name in COMMANDS:
         command = group.commands[name]
         if isinstance(command, TyperGroup):
-            found |= {f"{name} {each}": _signature(inner) for each, inner in command.commands.items()}
+            documents |= {
+                f"{name} {subcommand}": _signature(inner) for subcommand, inner in command.commands.items()
+            }
         else:
-            found[name] = _signature(command)
-    return json.dumps(found, indent=2) + "\n"
+            documents[name] = _signature(command)
+    return json.dumps(documents, indent=2) + "\n"
 
 
 def _signature(command: Any) -> dict[str, Any]:

@@ -146,7 +146,7 @@ class Gateway:
 
     def _answer_from(self, request: Request, endpoint: EndpointId, container: Container) -> Response:
         is_check = request.headers.get(INFERENCE_ID) == CHECK
-        with count_invocation(_record_nothing if is_check else container.record) as count:
+        with count_invocation(_discard if is_check else container.record) as count:
             try:
                 response = self._invoke(request, container, count)
             except Refusal as refusal:
@@ -203,14 +203,14 @@ class Gateway:
         """The whole answer within the limit; a worker asks, as urllib3's own time-out is one of each read."""
         timeout = urllib3.Timeout(connect=2.0, read=seconds)
         ask = partial(route.pool.request, "POST", route.path, timeout=timeout)
-        asked = self._workers.submit(ask, body=body, headers={**headers, **route.headers})
+        future = self._workers.submit(ask, body=body, headers={**headers, **route.headers})
         try:
-            return asked.result(seconds)
+            return future.result(seconds)
         finally:
-            asked.cancel()  # of no effect where it has begun
+            future.cancel()  # of no effect where it has begun
 
 
-def _record_nothing(_measure: str, _value: float) -> None:
+def _discard(_measure: str, _value: float) -> None:
     """Of a call that is not counted."""
 
 

@@ -93,7 +93,7 @@ def fetch_model_files(s3: S3Client, url: str, folder: Path) -> Path:
     bucket, _, prefix = url.removeprefix("s3://").partition("/")
     try:
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        sizes = {found["Key"]: found["Size"] for page in pages for found in page.get("Contents", [])}
+        sizes = {entry["Key"]: entry["Size"] for page in pages for entry in page.get("Contents", [])}
     except ClientError as error:
         raise HostingError(f"Could not list model data at {url}: {error}") from error
     if not sizes:
@@ -115,9 +115,9 @@ def _download(s3: S3Client, bucket: str, key: str, file: Path) -> None:
     # Not download_file: it writes under a longer name first, so it cannot take the longest one.
     try:
         body = s3.get_object(Bucket=bucket, Key=key)["Body"]
-        with file.open("wb") as written:
+        with file.open("wb") as output:
             for block in body.iter_chunks(BLOCK):
-                written.write(block)
+                output.write(block)
     except (BotoCoreError, ClientError) as error:
         raise HostingError(f"Could not download model data at s3://{bucket}/{key}: {error}") from error
 

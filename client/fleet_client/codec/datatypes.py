@@ -26,7 +26,7 @@ NUMPY: Mapping[str, np.dtype[Any]] = {
 NOT_IN_JSON = {"FP16", BF16}
 """Triton 24.10 answers 400, "receiving FP16 data via JSON is not supported", and the same for sending."""
 _TRITON = {(dtype.kind, dtype.itemsize): name for name, dtype in NUMPY.items()}
-_FITTING = {"b": "b", "u": "ui", "i": "ui", "f": "fui"}
+_SAFE_KINDS = {"b": "b", "u": "ui", "i": "ui", "f": "fui"}
 
 
 def datatype_of(array: Array) -> str | None:
@@ -49,7 +49,7 @@ def fitted(array: Array, datatype: str) -> Array:
     dtype = NUMPY.get(datatype, np.dtype(np.object_))
     if not array.size:
         return array.astype(dtype)
-    if array.dtype.kind not in _FITTING.get(dtype.kind, ""):
+    if array.dtype.kind not in _SAFE_KINDS.get(dtype.kind, ""):
         kind = "not numbers of 64 bits" if array.dtype.kind == "O" else array.dtype
         raise ValueError(f"they are {kind}")
     if dtype.kind in "ui":
@@ -76,7 +76,7 @@ def from_list(values: object, datatype: str) -> Array:
     if datatype == "UINT64" and array.dtype.kind == "f":
         # numpy's guess for integers on both sides of 2**63, which float64 would round.
         elements = np.array(values, dtype=np.object_)
-        if all(type(each) is int and 0 <= each < 2**64 for each in elements.ravel().tolist()):
+        if all(type(element) is int and 0 <= element < 2**64 for element in elements.ravel().tolist()):
             return elements.astype(NUMPY[datatype])
     return fitted(array, datatype)
 

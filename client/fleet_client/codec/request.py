@@ -41,7 +41,7 @@ def encode(inputs: Mapping[str, Array], *, outputs: Sequence[str] = (), binary: 
     """
     if isinstance(outputs, str):
         raise PayloadError(f"outputs is the text {outputs!r}: give a list of names, [{outputs!r}]")
-    described: list[dict[str, Any]] = []
+    headers: list[dict[str, Any]] = []
     raw: list[memoryview] = []
     for name, array in inputs.items():
         datatype = _datatype(name, array)
@@ -52,12 +52,12 @@ def encode(inputs: Mapping[str, Array], *, outputs: Sequence[str] = (), binary: 
             raw.append(data)
         else:
             tensor["data"] = _as_list(name, array, datatype)
-        described.append(tensor)
-    request: dict[str, Any] = {"inputs": described}
+        headers.append(tensor)
+    request: dict[str, Any] = {"inputs": headers}
     if outputs:
         # Triton heeds binary_data_output only where no output is named.
-        wanted = {"parameters": {"binary_data": True}} if binary else {}
-        request["outputs"] = [{"name": output, **wanted} for output in outputs]
+        request_parameters = {"parameters": {"binary_data": True}} if binary else {}
+        request["outputs"] = [{"name": output, **request_parameters} for output in outputs]
     elif binary:
         request["parameters"] = {"binary_data_output": True}
     header = json.dumps(request, separators=(",", ":")).encode()

@@ -31,52 +31,52 @@ from triton_fleet.project.project import Project
 from triton_fleet.spec.problems import did_you_mean
 
 
-def engine_document(decided: EndpointContext, planned: EndpointEngine) -> dict[str, object]:
+def engine_document(context: EndpointContext, engine: EndpointEngine) -> dict[str, object]:
     """An engine in the output of `fleet engines plan --format json`."""
-    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
+    lock = locked_engine(context.spec, context.locked, engine.index, engine.model)
     return {
-        "endpoint": decided.spec.endpoint,
-        "archive": decided.spec.models[planned.index].archive,
-        "model": planned.model,
-        "key": None if locked is None else planned.build(locked.onnx).key,
-        "onnx": planned.engine.onnx,
-        "onnx_digest": None if locked is None else locked.onnx,
-        "gpu": planned.gpu,
-        "compute_capability": planned.compute_capability,
-        "image": planned.image,
-        "arguments": planned.arguments,
-        "command": command_line(planned),
-        "way": planned.runner.way,
-        "instance_type": planned.runner.instance_type,
-        "why": planned.runner.why,
+        "endpoint": context.spec.endpoint,
+        "archive": context.spec.models[engine.index].archive,
+        "model": engine.model,
+        "key": None if lock is None else engine.build(lock.onnx).key,
+        "onnx": engine.engine.onnx,
+        "onnx_digest": None if lock is None else lock.onnx,
+        "gpu": engine.gpu,
+        "compute_capability": engine.compute_capability,
+        "image": engine.image,
+        "arguments": engine.arguments,
+        "command": command_line(engine),
+        "way": engine.runner.way,
+        "instance_type": engine.runner.instance_type,
+        "why": engine.runner.why,
     }
 
 
-def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
+def print_plan(context: EndpointContext, engine: EndpointEngine) -> None:
     """Print an engine in a few lines."""
     console = unfolded_console()
-    title = f"{decided.spec.endpoint} / {named_model(decided, planned)}"
+    title = f"{context.spec.endpoint} / {named_model(context, engine)}"
     console.print(Text(visible(title), "bold"), soft_wrap=True)
-    runner = planned.runner
+    runner = engine.runner
     lines = [
-        Line(_labelled_value("key", _key(decided, planned))),
+        Line(_labelled_value("key", _key(context, engine))),
         Line(_labelled_value("built by", f"{runner.way} ({runner.instance_type})"), runner.why),
-        Line(_labelled_value("inside", planned.image)),
-        Line(_labelled_value("command", command_line(planned))),
+        Line(_labelled_value("inside", engine.image)),
+        Line(_labelled_value("command", command_line(engine))),
     ]
     print_lines(console, lines)
 
 
-def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None:
+def print_explanation(context: EndpointContext, engine: EndpointEngine) -> None:
     """Print an engine with the reason of each decision."""
-    print_plan(decided, planned)
+    print_plan(context, engine)
     console = unfolded_console()
     console.print(Text("\nArguments of trtexec", "bold"))
     print_lines(
         console,
         [
-            Line(Text(f"  {visible(each.text)}"), "; ".join(filter(None, (each.reason, each.price))))
-            for each in planned.explained
+            Line(Text(f"  {visible(part.text)}"), "; ".join(filter(None, (part.reason, part.price))))
+            for part in engine.explained
         ],
     )
     facts = data_file("tensorrt.yaml")
@@ -84,19 +84,17 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
         Text(f"  from {facts['source']} ({facts['date']})", "dim"), soft_wrap=not console.is_terminal
     )
     console.print(Text("\nThe key depends on", "bold"))
-    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
+    lock = locked_engine(context.spec, context.locked, engine.index, engine.model)
     print_lines(
         console,
         [
             Line(
-                _labelled_value("the ONNX model", planned.engine.onnx),
-                locked.onnx if locked else "not in the lock yet",
+                _labelled_value("the ONNX model", engine.engine.onnx),
+                lock.onnx if lock else "not in the lock yet",
             ),
-            Line(_labelled_value("the arguments", f"{len(planned.arguments)} above"), "in this order"),
-            Line(
-                _labelled_value("the GPU", f"{planned.gpu}, compute capability {planned.compute_capability}")
-            ),
-            Line(_labelled_value("the image", planned.image), "with the TensorRT in it"),
+            Line(_labelled_value("the arguments", f"{len(engine.arguments)} above"), "in this order"),
+            Line(_labelled_value("the GPU", f"{engine.gpu}, compute capability {engine.compute_capability}")),
+            Line(_labelled_value("the image", engine.image), "with the TensorRT in it"),
         ],
     )
     console.print(
@@ -105,15 +103,15 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
     )
 
 
-def _key(decided: EndpointContext, planned: EndpointEngine) -> str:
-    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
-    if locked is None:
-        return f"not locked: run {decided.environment.lock_command(decided.spec.endpoint)}"
-    return planned.build(locked.onnx).key
+def _key(context: EndpointContext, engine: EndpointEngine) -> str:
+    lock = locked_engine(context.spec, context.locked, engine.index, engine.model)
+    if lock is None:
+        return f"not locked: run {context.environment.lock_command(context.spec.endpoint)}"
+    return engine.build(lock.onnx).key
 
 
-def _labelled_value(what: str, value: str) -> Text:
-    return Text.assemble(f"  {what}: ", (visible(value), "bold"))
+def _labelled_value(label: str, value: str) -> Text:
+    return Text.assemble(f"  {label}: ", (visible(value), "bold"))
 
 
 app = typer.Typer(
@@ -135,17 +133,17 @@ def plan(
     """Show each engine's key, builder and trtexec command line."""
     is_json = format is OutputFormat.JSON
     project = chosen_project(current_fleet(), env, endpoints, may_be_empty=is_json)
-    planned = [
-        (decided, planned_engine)
-        for decided in all_of(project.endpoints, lambda name: _endpoint_context(project, name))
-        for planned_engine in planned_engines(decided)
+    plans = [
+        (context, planned_engine)
+        for context in all_of(project.endpoints, lambda name: _endpoint_context(project, name))
+        for planned_engine in planned_engines(context)
     ]
     if is_json:
-        print_json([engine_document(*each) for each in planned])
+        print_json([engine_document(*pair) for pair in plans])
         return
-    for decided, each in planned:
-        print_plan(decided, each)
-    if not planned:
+    for context, pair in plans:
+        print_plan(context, pair)
+    if not plans:
         say(f"{env}: {_no_engines(project)}")
 
 
@@ -157,28 +155,28 @@ def explain(
 ) -> None:
     """Explain an engine's trtexec arguments and its key."""
     project = current_project(env, endpoint)
-    decided = _endpoint_context(project, endpoint)
-    found = [planned_engine for planned_engine in planned_engines(decided) if planned_engine.model == model]
-    if not found:
-        known = [planned_engine.model for planned_engine in planned_engines(decided)]
+    context = _endpoint_context(project, endpoint)
+    engines = [planned_engine for planned_engine in planned_engines(context) if planned_engine.model == model]
+    if not engines:
+        models = [planned_engine.model for planned_engine in planned_engines(context)]
         message = f"{endpoint} has no engine for model {model!r} that can be built in {env}"
-        hint = did_you_mean(model, known) if known else f"run `fleet check --env {env} {endpoint}`"
+        hint = did_you_mean(model, models) if models else f"run `fleet check --env {env} {endpoint}`"
         raise FindingsError([Finding(code="FL398", message=message, hint=hint)])
-    for each in found:
-        print_explanation(decided, each)
+    for engine in engines:
+        print_explanation(context, engine)
 
 
 def _no_engines(project: Project) -> str:
     """The reason why no engine is shown."""
     env, names = project.environment.environment, project.endpoints
-    unplanned = [name for name in names if any(model.engines for model in project.load(name).spec.models)]
-    if unplanned:
+    endpoints = [name for name in names if any(model.engines for model in project.load(name).spec.models)]
+    if endpoints:
         return (
-            f"the engines of {', '.join(unplanned)} cannot be built: run `fleet check --env {env}` to see why"
+            f"the engines of {', '.join(endpoints)} cannot be built: run `fleet check --env {env}` to see why"
         )
     return f"no engines in {', '.join(names) or 'model_specs/, which has no specs'}"
 
 
 def _endpoint_context(project: Project, name: str) -> EndpointContext:
-    decided, _ = locked_context(project, project.load(name))
-    return decided
+    context, _ = locked_context(project, project.load(name))
+    return context

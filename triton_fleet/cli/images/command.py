@@ -28,7 +28,7 @@ from triton_fleet.store.images.source import (
 )
 from triton_fleet.store.progress import shown_size
 
-UNPINNED = "by the digest that its tag has when the image is built"
+DIGEST_AT_BUILD = "by the digest that its tag has when the image is built"
 
 
 def plan(
@@ -90,14 +90,14 @@ def _lines(project: Project, source: ImageSource) -> list[str]:
         source.endpoint,
         f"  key: {image.key}",
         f"  folder: {source.context.folder} ({files} files, {shown_size(source.context.size)})",
-        f"  on: {image.base.reference}{'' if image.base.digest else f', {UNPINNED}'}",
+        f"  on: {image.base.reference}{'' if image.base.digest else f', {DIGEST_AT_BUILD}'}",
         f"  pushed to: {repository}:{hexadecimal(image.key)}",
         f"  lock: {_state(source, lock_of_image(project, source.endpoint))}",
     ]
 
 
 def _document(project: Project, source: ImageSource) -> dict[str, object]:
-    locked = lock_of_image(project, source.endpoint)
+    lock = lock_of_image(project, source.endpoint)
     (image,) = wanted_images(project, [source])
     return {
         "endpoint": source.endpoint,
@@ -109,26 +109,26 @@ def _document(project: Project, source: ImageSource) -> dict[str, object]:
         "arguments": source.arguments,
         "repository": project.place.image_repository,
         "tag": hexadecimal(image.key),
-        "locked": None if locked is None else locked.model_dump(mode="json", exclude_defaults=True),
+        "locked": None if lock is None else lock.model_dump(mode="json", exclude_defaults=True),
     }
 
 
-def _state(source: ImageSource, locked: LockedImage | None) -> str:
-    if locked is None:
+def _state(source: ImageSource, lock: LockedImage | None) -> str:
+    if lock is None:
         return "no image yet"
-    difference = image_difference(source, locked)
-    return f"{locked.digest or 'not built when it was written'}{difference and f'; {difference}'}"
+    difference = image_difference(source, lock)
+    return f"{lock.digest or 'not built when it was written'}{difference and f'; {difference}'}"
 
 
-def _facts(locked: LockedImage | None) -> list[str]:
-    if locked is None or locked.contents is None:
+def _facts(lock: LockedImage | None) -> list[str]:
+    if lock is None or lock.contents is None:
         return ["  contents: known once the image is built and locked"]
-    facts, unknown = locked.contents, unknown_facts(locked.contents)
-    known = [(name, label) for name, label in LABELS.items() if name not in unknown]
-    lines = [f"    {label}: {shown_fact(getattr(facts, name))}" for name, label in known]
+    facts, unknown = lock.contents, unknown_facts(lock.contents)
+    labelled_facts = [(name, label) for name, label in LABELS.items() if name not in unknown]
+    lines = [f"    {label}: {shown_fact(getattr(facts, name))}" for name, label in labelled_facts]
     if unknown:
         lines.append(f"    unknown: {', '.join(LABELS[name] for name in unknown)}")
-    return [f"  contents, from the lock{'' if locked.facts else ', as expected of a build'}", *lines]
+    return [f"  contents, from the lock{'' if lock.facts else ', as expected of a build'}", *lines]
 
 
 app = typer.Typer(help="Plan, build and inspect your own container images.", no_args_is_help=True)

@@ -23,8 +23,8 @@ class Destination:
     @property
     def options(self) -> dict[str, bool]:
         """The options that name it, and whether each is given."""
-        given = {"--target": self.target, "--model": self.model, "--version": self.version}
-        return {option: value is not None for option, value in given.items()}
+        values = {"--target": self.target, "--model": self.model, "--version": self.version}
+        return {option: value is not None for option, value in values.items()}
 
 
 NOT_FOUND = "not found"
@@ -46,10 +46,10 @@ def instead(project: Project, endpoint: str, target: str | None, message: str) -
             if env == LOCAL
             else f"`fleet ls --env {env}` lists them"
         )
-    loaded = project.specs.readable(endpoint)
-    if loaded is None:
+    endpoint_spec = project.specs.readable(endpoint)
+    if endpoint_spec is None:
         return ""
-    spec = loaded.spec
+    spec = endpoint_spec.spec
     targets = list(target_models(spec).values())
     if spec.mode is not Mode.MULTI_MODEL or target in targets:
         return ""
@@ -60,8 +60,8 @@ def instead(project: Project, endpoint: str, target: str | None, message: str) -
 
 def routes_of(project: Project, endpoint: str) -> tuple[str, ...]:
     """The names by which the models of a shared container are called, as far as the files have them."""
-    loaded = project.specs.readable(endpoint)
-    if loaded is None:
+    spec = project.specs.readable(endpoint)
+    if spec is None:
         return ()
-    decided, _ = locked_context(project, loaded)
-    return tuple(decided.routes)
+    context, _ = locked_context(project, spec)
+    return tuple(context.routes)

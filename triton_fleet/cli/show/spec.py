@@ -83,30 +83,30 @@ def _block(value: object, path: KeyPath, indentation: str) -> Iterator[tuple[str
     """Each line with the path of its value."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            here, label = (*path, key), f"{indentation}{_scalar(key)}:"
+            location, label = (*path, key), f"{indentation}{_scalar(key)}:"
             if _is_tensor(inner):
-                yield f"{label} {_flow(inner)}", _first(inner, here)
+                yield f"{label} {_flow(inner)}", _first(inner, location)
             elif isinstance(inner, dict | list) and inner:
-                yield label, here
-                yield from _block(inner, here, f"{indentation}  ")
+                yield label, location
+                yield from _block(inner, location, f"{indentation}  ")
             else:
-                yield f"{label} {_scalar(inner)}", here
+                yield f"{label} {_scalar(inner)}", location
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            here = (*path, index)
+            location = (*path, index)
             if isinstance(inner, dict | list) and inner:
-                (first, place), *others = _block(inner, here, f"{indentation}  ")
+                (first, place), *rest = _block(inner, location, f"{indentation}  ")
                 yield f"{indentation}- {first.lstrip()}", place
-                yield from others
+                yield from rest
             else:
-                yield f"{indentation}- {_scalar(inner)}", here
+                yield f"{indentation}- {_scalar(inner)}", location
 
 
 def _is_tensor(value: object) -> bool:
     """Whether it is a list of numbers, or of such lists; it is printed on one line."""
     if not isinstance(value, list) or not value:
         return False
-    return all(isinstance(each, int | float) or _is_tensor(each) for each in value)
+    return all(isinstance(element, int | float) or _is_tensor(element) for element in value)
 
 
 def _flow(value: object) -> str:
@@ -139,5 +139,5 @@ def _is_plain(text: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{visible(escaped)}"'
+    content = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{visible(content)}"'

@@ -45,7 +45,7 @@ class Recorder:
         """Args: where the time comes from, in Unix seconds."""
         self._clock = clock
         self._lock = threading.Lock()
-        self._collected: defaultdict[Moment, Counter[float]] = defaultdict(Counter)
+        self._samples: defaultdict[Moment, Counter[float]] = defaultdict(Counter)
 
     def record(self, endpoint: EndpointId, variant: str, measure: str, value: float) -> None:
         """Collect one value of a measure of the catalog, in the catalog's unit, as of now.
@@ -55,7 +55,7 @@ class Recorder:
         """
         moment = Moment(endpoint_metric(measure), endpoint, variant, int(self._clock()))
         with self._lock:
-            self._collected[moment][value] += 1
+            self._samples[moment][value] += 1
 
     def publish(self, cloudwatch: Callable[[str, str], CloudWatchClient]) -> None:
         """Send what was collected since the last time; what CloudWatch does not take is kept for the next.
@@ -67,35 +67,35 @@ class Recorder:
             BotoCoreError, ClientError: CloudWatch did not take it.
         """
         with self._lock:
-            collected, self._collected = self._collected, defaultdict(Counter)
-        waiting = list(_calls(collected))
+            samples, self._samples = self._samples, defaultdict(Counter)
+        calls = list(_calls(samples))
         try:
-            while waiting:
-                data = [_datum(portion) for portion in waiting[0]]
-                moment, _ = waiting[0][0]
+            while calls:
+                data = [_datum(portion) for portion in calls[0]]
+                moment, _ = calls[0][0]
                 client = cloudwatch(moment.endpoint.account, moment.endpoint.region)
                 client.put_metric_data(Namespace=moment.metric.namespace, MetricData=data)
-                del waiting[0]
+                del calls[0]
         except BaseException:
-            self._put_back(portion for call in waiting for portion in call)
+            self._put_back(portion for call in calls for portion in call)
             raise
 
     def _put_back(self, unsent: Iterable[Portion]) -> None:
         with self._lock:
             for moment, counts in unsent:
-                self._collected[moment].update(counts)
-            kept, lost = 0, 0
-            for moment in sorted(self._collected, key=lambda moment: moment.second, reverse=True):
-                kept += len(self._collected[moment])
-                if kept > MAX_VALUES:
-                    lost += self._collected.pop(moment).total()
-        if lost:
-            log.warning("%d values are lost: CloudWatch takes nothing", lost)
+                self._samples[moment].update(counts)
+            kept_count, lost_count = 0, 0
+            for moment in sorted(self._samples, key=lambda moment: moment.second, reverse=True):
+                kept_count += len(self._samples[moment])
+                if kept_count > MAX_VALUES:
+                    lost_count += self._samples.pop(moment).total()
+        if lost_count:
+            log.warning("%d values are lost: CloudWatch takes nothing", lost_count)
 
 
-def _calls(collected: Mapping[Moment, Counter[float]]) -> Iterator[list[Portion]]:
+def _calls(samples: Mapping[Moment, Counter[float]]) -> Iterator[list[Portion]]:
     by_namespace: defaultdict[tuple[str, str, str], list[Portion]] = defaultdict(list)
-    for moment, counts in sorted(collected.items(), key=lambda item: item[0].second):
+    for moment, counts in sorted(samples.items(), key=lambda item: item[0].second):
         for values in portions(list(counts.items()), VALUES_A_METRIC):
             key = moment.endpoint.account, moment.endpoint.region, moment.metric.namespace
             by_namespace[key].append((moment, dict(values)))

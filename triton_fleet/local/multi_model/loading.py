@@ -28,7 +28,7 @@ from triton_fleet.local.triton.supervisor import SupervisedTriton
 log = logging.getLogger("triton_fleet.local")
 
 PATH = "/models"
-ALREADY_LOADED = 409
+LOADED_STATUS = 409
 SECONDS_TO_LOAD, SECONDS_TO_UNLOAD = 120.0, 60.0
 """As long as a single model may take to start here; and as long as the longest call that it waits for."""
 
@@ -59,7 +59,7 @@ class ModelsApi:
         """
         body = json.dumps({"model_name": name, "url": str(folder)}).encode()
         answer = self._ask("POST", PATH, target, SECONDS_TO_LOAD, body)
-        if answer.status != ALREADY_LOADED:
+        if answer.status != LOADED_STATUS:
             return answer
         self.unload(name, target)
         return self._ask("POST", PATH, target, SECONDS_TO_LOAD, body)
@@ -79,22 +79,22 @@ class ModelsApi:
     ) -> TritonReply:
         headers = {TARGET_MODEL: target, "Content-Type": "application/json"}
         timeout = urllib3.Timeout(connect=2.0, read=seconds)
-        doing = "loaded" if method == "POST" else "unloaded"
+        state = "loaded" if method == "POST" else "unloaded"
         try:
             answer = self._server.pool.request(method, path, body=body, headers=headers, timeout=timeout)
         except urllib3.exceptions.ReadTimeoutError as error:
             self._server.stop(grace=0.0)
             message = (
-                f"The container gave no answer for {seconds:g} s while {target} was {doing}; it is restarted."
+                f"The container gave no answer for {seconds:g} s while {target} was {state}; it is restarted."
             )
             raise ModelRefusal(0, message) from error
         except urllib3.exceptions.HTTPError as error:
-            raise ModelRefusal(0, f"The container ended while {target} was {doing}.") from error
+            raise ModelRefusal(0, f"The container ended while {target} was {state}.") from error
         return TritonReply(status=answer.status, message=answer.data.decode("utf-8", "replace"))
 
 
 IN_THE_CONTAINER = "/opt/ml/models"
-_UNEXPLAINED = ("failed to poll", "is not healthy")
+_VAGUE_REASONS = ("failed to poll", "is not healthy")
 
 
 class TritonModels:
@@ -144,8 +144,8 @@ class TritonModels:
         if answer.status != 200:
             reason = server.reason(unpacked.folder, log_end)
             message = _container_message(answer, unpacked, reason)
-            lacking = answer.status == LackOfMemory.STATUS
-            raise LackOfMemory(message) if lacking else ModelRefusal(answer.status, message)
+            lacks_memory = answer.status == LackOfMemory.STATUS
+            raise LackOfMemory(message) if lacks_memory else ModelRefusal(answer.status, message)
         self._record("model_loading_time", (time.monotonic() - start) * 1e6)
 
     def require_room(self, model: Model) -> None:
@@ -158,19 +158,19 @@ class TritonModels:
         limit = self._memory_limit()
         if limit is not None and model.memory > limit:
             takes = f"{model.target} takes {format_size(model.memory)} of memory"
-            allowed = f"`local.model_memory` in environments/local.yaml is {format_size(limit)}"
-            raise LackOfMemory(json.dumps({"error": f"{takes}; {allowed}"}))
+            limit_text = f"`local.model_memory` in environments/local.yaml is {format_size(limit)}"
+            raise LackOfMemory(json.dumps({"error": f"{takes}; {limit_text}"}))
 
     def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
         """Whether all of them stay below the limit; what each takes is noted."""
         self._measure([model, *loaded])
         limit = self._memory_limit()
-        return limit is None or sum(each.memory for each in (model, *loaded)) <= limit
+        return limit is None or sum(candidate.memory for candidate in (model, *loaded)) <= limit
 
     def _measure(self, models: Sequence[Model]) -> None:
-        taken = memory_by_folder(_server(models[0]).process.pid, self._disk.root)
+        memory = memory_by_folder(_server(models[0]).process.pid, self._disk.root)
         for model in models:
-            model.memory = taken[self._name(model)]
+            model.memory = memory[self._name(model)]
 
     def unload(self, model: Model) -> None:
         """Unload a model; returns when Triton has freed it.
@@ -190,10 +190,10 @@ def _server(model: Model) -> TritonServer:
     return cast(TritonServer, model.run)
 
 
-def _container_message(answer: TritonReply, unpacked: UnpackedArchive, reason: str) -> str:
+def _container_message(answer: TritonReply, archive: UnpackedArchive, reason: str) -> str:
     """Triton's answer with the path that the container would have, and the reason that only its log has."""
-    message = answer.message.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
-    if not reason or not any(each in message for each in _UNEXPLAINED):
+    message = answer.message.replace(str(archive.folder.parent.parent), IN_THE_CONTAINER)
+    if not reason or not any(phrase in message for phrase in _VAGUE_REASONS):
         return message
     try:
         error = json.loads(message)["error"]
@@ -208,19 +208,19 @@ def memory_by_folder(pid: int, root: Path) -> Counter[str]:
     Measured is the proportional set size. On this machine every backend runs in processes of its own; an
     ensemble has none.
     """
-    taken: Counter[str] = Counter()
+    memory: Counter[str] = Counter()
     try:
         processes = psutil.Process(pid).children(recursive=True)
     except psutil.Error:
-        return taken
+        return memory
     for process in processes:
         try:
             folder = _folder(process.cmdline(), root)
             if folder is not None:
-                taken[folder] += process.memory_full_info().pss
+                memory[folder] += process.memory_full_info().pss
         except psutil.Error:
             continue  # it ended meanwhile
-    return taken
+    return memory
 
 
 def _folder(command: list[str], root: Path) -> str | None:

@@ -78,7 +78,7 @@ def _only_directory(repository: Path) -> str:
 SAGEMAKER_PORT = 8080
 """Where /ping and /invocations answer."""
 SAFE_PORTS = f"{safe_ports()[0]}-{safe_ports()[-1]}"
-_NOT_FOLLOWED = {
+_UNSUPPORTED_VARIABLES = {
     "SAGEMAKER_BIND_TO_PORT": f"{SAGEMAKER_PORT} is used, as SageMaker sets it",
     "SAGEMAKER_SAFE_PORT_RANGE": f"{SAFE_PORTS} is passed on, as SageMaker sets it",
     "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "there is no GPU",
@@ -134,14 +134,16 @@ def start_command(
 
 def _options(environment: Mapping[str, str]) -> str:
     mode = "multi-model" if is_multi_model(environment) else "single"
-    followed = (
+    options = (
         variable
         for variable in variables().values()
-        if variable.option is not None and mode in variable.modes and variable.name not in _NOT_FOLLOWED
+        if variable.option is not None
+        and mode in variable.modes
+        and variable.name not in _UNSUPPORTED_VARIABLES
     )
     return " ".join(
         f"{variable.option}{value}"
-        for variable in followed
+        for variable in options
         if (value := environment.get(variable.name) or variable.default) is not None
     )
 
@@ -170,8 +172,8 @@ def _port(listener: Listener, environment: Mapping[str, str]) -> str:
     """As it is given; for a blocked one of which AWS's image takes a free port, the first of the range."""
     if listener.is_safe or not is_moved_by_image(listener, environment):
         return listener.port
-    taken = {listener.number for listener in listeners(_options(environment).split())}
-    return str(next(port for port in safe_ports() if port not in taken))
+    ports = {listener.number for listener in listeners(_options(environment).split())}
+    return str(next(port for port in safe_ports() if port not in ports))
 
 
 def server_environment(
@@ -196,14 +198,14 @@ def metrics_namespace(environment: Mapping[str, str]) -> str:
     """The CloudWatch namespace that Triton's metrics are published under; empty where they are not."""
     if is_shared(environment):
         return published_namespace(environment)
-    given = (environment.get(name) for name in variables_of("namespace"))
-    return next(filter(None, given), "") if publishes_metrics(environment) else ""
+    values = (environment.get(name) for name in variables_of("namespace"))
+    return next(filter(None, values), "") if publishes_metrics(environment) else ""
 
 
 def departures(environment: Mapping[str, str]) -> list[str]:
     """One line for each variable of the Model that is not followed on this machine."""
     return [
         f"{variable}={environment[variable]}: {instead}"
-        for variable, instead in _NOT_FOLLOWED.items()
+        for variable, instead in _UNSUPPORTED_VARIABLES.items()
         if environment.get(variable)
     ]

@@ -49,7 +49,7 @@ SERVED_BY = STAND_INS | {
 def model_backends(repository: Path) -> dict[str, str]:
     """The backend of each model by directory, "" for the root, as Triton completes it; without ensembles."""
     models = models_of(read_folder(repository))[0]
-    return {name: each.backend for name, each in models.items() if each.backend not in ("", ENSEMBLE)}
+    return {name: model.backend for name, model in models.items() if model.backend not in ("", ENSEMBLE)}
 
 
 def model_config(model: Path) -> Any | None:

@@ -38,7 +38,7 @@ class TritonServer:
         self._runtime, self._repository, self._environment = runtime, repository.absolute(), environment
         self._log, self._log_start = log, 0
         self._lock = threading.Lock()
-        self._stopped = False
+        self._is_stopped = False
         self._process: ProcessGroup | None = None
         self._network = PrivateNetwork(lost=partial(self.stop, grace=0.0))
         services = service_ports(environment)
@@ -56,7 +56,7 @@ class TritonServer:
             HostingError: the container would not start with this repository and environment.
         """
         with self._lock:
-            if self._stopped:
+            if self._is_stopped:
                 raise HostingError("the server was stopped")
             shm_prefix = f"triton_fleet_{uuid.uuid4().hex[:12]}_"
             command = start_command(self._runtime, self._repository, self._environment, shm_prefix=shm_prefix)
@@ -117,7 +117,7 @@ class TritonServer:
     def stop(self, grace: float = 10.0) -> None:
         """End the server and what it started, by force after `grace` seconds; it cannot be started again."""
         with self._lock:
-            self._stopped = True
+            self._is_stopped = True
             process = self._process
         if process is not None:
             process.stop(grace)

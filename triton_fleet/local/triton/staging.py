@@ -98,7 +98,7 @@ def _optimization(config: Any) -> Iterator[Change]:
         optimization.ClearField("cuda")
     accelerators = optimization.execution_accelerators
     if accelerators.gpu_execution_accelerator:
-        names = ", ".join(each.name for each in accelerators.gpu_execution_accelerator)
+        names = ", ".join(accelerator.name for accelerator in accelerators.gpu_execution_accelerator)
         yield f"optimization {{ execution_accelerators {{ gpu_execution_accelerator: {names} }} }}", ""
         accelerators.ClearField("gpu_execution_accelerator")
         if not accelerators.ByteSize():

@@ -37,13 +37,13 @@ def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple
         The backends that are stood in for, sorted.
     """
     shutil.copytree(backends, target, ignore=OF_STAND_INS)
-    missing = tuple(
+    absent_backends = tuple(
         sorted({name for name in wanted if NAME.fullmatch(name) and not (target / name).exists()})
     )
-    for name in missing:
+    for name in absent_backends:
         (target / name).mkdir()
         shutil.copy2(ANY_BACKEND, target / name / ANY_BACKEND.name)
-    return missing
+    return absent_backends
 
 
 def without_tensors(repository: Path, models: Iterable[str]) -> list[str]:
