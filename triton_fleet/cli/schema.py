@@ -11,7 +11,7 @@ from typer.core import TyperArgument, TyperGroup
 from typer.main import get_group
 
 from triton_fleet.cli.commands import COMMANDS, app
-from triton_fleet.cli.completion import REPEATED, SIGNATURES
+from triton_fleet.cli.completion import REPEAT_MARK, SIGNATURES
 from triton_fleet.cli.output import say
 from triton_fleet.core.files import is_up_to_date, write_atomically
 from triton_fleet.core.project_root import project_root
@@ -42,7 +42,7 @@ def _signature(command: Any) -> dict[str, Any]:
     arguments, options = list[str](), dict[str, Any]()
     for parameter in command.get_params(typer.Context(command)):
         if isinstance(parameter, TyperArgument):
-            arguments.append(f"{parameter.metavar}{REPEATED if parameter.nargs != 1 else ''}")
+            arguments.append(f"{parameter.metavar}{REPEAT_MARK if parameter.nargs != 1 else ''}")
         elif parameter.type_descriptor.is_choice:
             choices = [str(choice.value) for choice in parameter.type_descriptor.choices]
             options |= dict.fromkeys(parameter.opts, choices)
