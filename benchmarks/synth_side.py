@@ -124,7 +124,7 @@ def raw_way() -> Way:
     """The same app, its endpoints' resources as the templates of the ungated way have them."""
     from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
-    from fleet_stacks.stacks import FoundationStack
+    from fleet_stacks.fleet_app import FoundationStack
     from triton_fleet.endpoint.resolve import resolve_foundation
     from triton_fleet.spec.deployment import Deployment
 

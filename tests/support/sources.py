@@ -13,7 +13,7 @@ from google.protobuf.json_format import MessageToDict
 from tests.support.fleet_folder import ROOT
 from tests.synth.shipped_specs import HASH, shipped
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.local.triton.model_config import parse
+from triton_fleet.local.triton.model_backend import parse
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 

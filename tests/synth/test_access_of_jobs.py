@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_cdk import App
 
-from fleet_stacks.stacks import FoundationStack
+from fleet_stacks.fleet_app import FoundationStack
 from tests.support.fleet_folder import FleetFolder
 from tests.support.workflow_files import steps, used, write_environments
 from triton_fleet.endpoint.resolve import resolve_foundation

@@ -50,6 +50,6 @@ def dashboard(
     if (supervisor := local_fleet(root, access.client("cloudwatch"))) is not None:
         ask_to_publish(supervisor)
     page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours, root)
-    written = private_folder(root, env, "dashboards") / f"{endpoint}.html" if file is None else file
-    write_atomically(written, page, root=root if file is None else None)
-    say(str(written))
+    page_file = private_folder(root, env, "dashboards") / f"{endpoint}.html" if file is None else file
+    write_atomically(page_file, page, root=root if file is None else None)
+    say(str(page_file))

@@ -18,13 +18,11 @@ from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
 from triton_fleet.aws.preflight.quotas import headroom
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.check.run import checked_fleet
-from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
+from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile, policy_day
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.commit_question import committed_checkout
 from triton_fleet.cli.current_fleet import current_fleet
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import ask_consent
-from triton_fleet.cli.policy_day import policy_day
+from triton_fleet.cli.output import ask_consent, end_like_ctrl_c
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.endpoint.resolve import resolve_foundation
@@ -113,8 +111,8 @@ def deploy(
         )
     if fleet.warnings:
         show_findings(fleet.warnings)
-    deployed = replace(project, endpoints=()) if foundation else project
-    source = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
+    deployed_project = replace(project, endpoints=()) if foundation else project
+    source = committed_checkout(deployed_project, locked=locked, allow_dirty=allow_dirty)
     with steps.step("account") as step:
         access = connect(project, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.deployment.account}, {fleet.deployment.region}"
@@ -167,15 +165,15 @@ def deploy(
 def _summary(steps: Steps) -> Table:
     """The result of each step, with the reason if it failed; the remaining ones as not started."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("step", "result"):
-        table.add_column(heading, overflow="fold")
+    for column in ("step", "result"):
+        table.add_column(column, overflow="fold")
     table.add_column("seconds", justify="right")
-    for taken in steps.history:
-        outcome, note = taken.outcome, visible(taken.note)
+    for step in steps.history:
+        outcome, note = step.outcome, visible(step.note)
         result = Text(note or outcome)
         if outcome is not Outcome.SUCCESS:
             result = Text.assemble((outcome, COLOURS[outcome]), f": {note}" if note else "")
-        table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
+        table.add_row(Text(step.title), result, f"{step.seconds:.1f}")
     for title in steps.to_come:
         table.add_row(Text(title), Text("not started", "yellow"), "")
     return table

@@ -19,8 +19,7 @@ from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import ask_consent, ask_name, say
+from triton_fleet.cli.output import ask_consent, ask_name, end_like_ctrl_c, say
 from triton_fleet.cli.selection import deployed_names
 from triton_fleet.context.cost import Cost
 from triton_fleet.endpoint.bucket_keys import prefix_of
@@ -67,28 +66,30 @@ def destroy(
     steps = Steps(OutputConsole())
     with aws_errors_as_findings():
         leases = None if project.environment.is_local else _leases(access, steps)
-        planned = {name: _plan(access, name, is_named=name in endpoints) for name in names}
-        found = {name: deletion for name, deletion in planned.items() if deletion is not None}
-        for name in planned:
-            if name in found:
-                _show(found[name], project, name)
+        plans = {name: _plan(access, name, is_named=name in endpoints) for name in names}
+        deletions = {name: deletion for name, deletion in plans.items() if deletion is not None}
+        for name in plans:
+            if name in deletions:
+                _show(deletions[name], project, name)
             else:
                 say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(place, name)}")
-        if not found:
+        if not deletions:
             return
-        if protected := [_protection(project, name) for name in found if found[name].stack.is_protected]:
-            raise FindingsError(protected)
-        if not _is_confirmed(project, list(found), yes=yes, confirm=confirm):
+        if protections := [
+            _protection(project, name) for name in deletions if deletions[name].stack.is_protected
+        ]:
+            raise FindingsError(protections)
+        if not _is_confirmed(project, list(deletions), yes=yes, confirm=confirm):
             say("nothing was deleted")
             return
         try:
-            for deletion in found.values():
+            for deletion in deletions.values():
                 with steps.step(f"delete {deletion.stack.name}"):
                     delete(access, deletion, steps.say, leases)
         finally:
             if leases is not None:
                 leases.end()
-        for name in found:
+        for name in deletions:
             if files := lock_files(root, env, name):
                 paths = shlex.join(str(file.relative_to(root)) for file in files)
                 say(f"{name} still has files in {env}: run `git rm {paths}` to remove it")
@@ -151,17 +152,19 @@ def _protection(project: Project, endpoint: str) -> Finding:
     return Finding(code="FL534", message=message, hint=f"{remedy}; then destroy it")
 
 
-def _show(found: Deletion, project: Project, endpoint: str) -> None:
+def _show(deletion: Deletion, project: Project, endpoint: str) -> None:
     place = project.place
-    say(f"{found.stack.name} in account {place.account}, {place.region} ({found.stack.status}):", "bold")
-    if found.endpoint is not None:
-        say(f"  the endpoint {endpoint}, which is {found.endpoint}")
-        calls = "unknown: CloudWatch cannot be read" if found.calls is None else f"{found.calls:,}"
+    say(
+        f"{deletion.stack.name} in account {place.account}, {place.region} ({deletion.stack.status}):", "bold"
+    )
+    if deletion.endpoint is not None:
+        say(f"  the endpoint {endpoint}, which is {deletion.endpoint}")
+        calls = "unknown: CloudWatch cannot be read" if deletion.calls is None else f"{deletion.calls:,}"
         say(f"  calls in the last hour: {calls}")
         if not project.environment.is_local:
-            say(f"  cost a month: {_cost(project, found.endpoint)}")
-    if found.types:
-        say(f"  deleted: {found.resources}")
+            say(f"  cost a month: {_cost(project, deletion.endpoint)}")
+    if deletion.types:
+        say(f"  deleted: {deletion.resources}")
     say(f"  kept: {_keep_note(place, endpoint)}")
 
 

@@ -41,9 +41,9 @@ def list_models(
     s3 = connect(project, profile).client("s3")
     with aws_errors_as_findings(live.place):
         targets = targets_of(s3, live)
-        asked = [target.name for target in targets if target.size is not None] if digests else []
-        known = digests_of(s3, live, asked)
-    rows = [_row(live, target, known) for target in targets]
+        names = [target.name for target in targets if target.size is not None] if digests else []
+        digests_by_name = digests_of(s3, live, names)
+    rows = [_row(live, target, digests_by_name) for target in targets]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -84,12 +84,12 @@ def add(
     check_archive_name(archive)
     s3 = connect(project, profile).client("s3")
     with aws_errors_as_findings(live.place):
-        loaded = project.load(endpoint)
-        with told_of_arguments(loaded):
-            source = repository_source(project, loaded, archive, repository, digest, lambda: s3)
-            added = add_archive(s3, live, archive, version, source)
-    done = "already present" if added.was_there else "added"
-    say(f'{done}: callers of {endpoint} pass TargetModel="{added.target}"')
+        spec = project.load(endpoint)
+        with told_of_arguments(spec):
+            source = repository_source(project, spec, archive, repository, digest, lambda: s3)
+            target = add_archive(s3, live, archive, version, source)
+    outcome = "already present" if target.was_there else "added"
+    say(f'{outcome}: callers of {endpoint} pass TargetModel="{target.target}"')
 
 
 @app.command("rm")
@@ -105,8 +105,8 @@ def remove(
     live = live_set(project, endpoint)
     s3 = connect(project, profile).client("s3")
     with aws_errors_as_findings(live.place):
-        found = targets_of(s3, live)
-    require_removable(live, target, [each.name for each in found if each.size is not None])
+        targets = targets_of(s3, live)
+    require_removable(live, target, [model.name for model in targets if model.size is not None])
     if not ask_consent(f"Remove {target} from {endpoint} in {env}?", yes=yes):
         say("nothing was removed")
         return
@@ -120,6 +120,6 @@ def _row(live: LiveSet, target: Target, digests: dict[str, str]) -> tuple[str, .
     if target.size is None or target.modified is None:
         publish = f"fleet publish --env {live.place.environment} {live.endpoint}"
         return target.name, "", "", "", f"in the spec, but not in the bucket: run `{publish}`"
-    when = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
+    modification_time = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
     origin = "spec" if target.is_declared else "added by hand"
-    return target.name, shown_size(target.size), when, digests.get(target.name, ""), origin
+    return target.name, shown_size(target.size), modification_time, digests.get(target.name, ""), origin

@@ -21,7 +21,7 @@ CACHE = ".cache/triton-fleet"
 """Below the home directory, if the working directory is not a fleet's folder."""
 
 
-def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool) -> Iterator[Finding]:
+def run_findings(paths: Sequence[Path], target: RepositoryTarget, *, quiet: bool) -> Iterator[Finding]:
     """Load each folder and archive in Triton; print the answers.
 
     With `quiet` only what was not tried is printed, to stderr: no finding reports it.
@@ -34,13 +34,13 @@ def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool)
         problem = f"{alone[0]} is a configuration without a model, so Triton cannot load it"
         raise CannotRunError(problem, "pass its model repository, or leave out --run")
     runtime = find_runtime(_cache())
-    if asked.release is not None:
-        runtime = runtime.for_release(asked.release)
+    if target.release is not None:
+        runtime = runtime.for_release(target.release)
     for path in paths:
         with suppress(FindingsError):  # read errors are reported elsewhere
-            main = plan_load(read(path), asked.setting()).main
-            default = main or asked.default_model or ""
-            answer = load_in_triton(path, runtime, mode=asked.mode, default_model=default)
+            main = plan_load(read(path), target.setting()).main
+            default = main or target.default_model or ""
+            answer = load_in_triton(path, runtime, mode=target.mode, default_model=default)
             if quiet and answer.untried_line:
                 print_error(f"{path}: {answer.untried_line}")
             for line in [] if quiet else answer.lines():

@@ -64,7 +64,7 @@ def up(
 def _up(
     state: LocalState, files: Fleet, endpoints: Sequence[str], steps: Steps, parallelism: Parallelism
 ) -> LocalFleet:
-    root, started = state.root, False
+    root, is_started = state.root, False
     with steps.step("files"):
         cdk_cli(root)
         cdk_toolkit(root)
@@ -80,13 +80,13 @@ def _up(
             supervisor = state.supervisor()
             if supervisor is None:
                 supervisor = start_supervisor(state)
-                started = True
+                is_started = True
             _check_account(supervisor, fleet.deployment)
             step.note = f"{supervisor.url}, process {supervisor.pid}"
         failure = _deploy(state, supervisor, steps, project, fleet, parallelism)
         return LocalFleet(supervisor=supervisor, status=ask_status(supervisor), failure=failure)
     except BaseException:
-        if started:
+        if is_started:
             with steps.step("stop what was started"):
                 stop_supervisor(state)
         raise

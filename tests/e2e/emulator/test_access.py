@@ -9,7 +9,7 @@ from aws_cdk import App
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from fleet_stacks.stacks import FoundationStack
+from fleet_stacks.fleet_app import FoundationStack
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.fleet_folder import FleetFolder

@@ -20,7 +20,7 @@ import os, random, sys, threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from triton_fleet.store.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
 from triton_fleet.awsapi.emulator import Keys, local_session
-from triton_fleet.cli.interruption import end_like_ctrl_c
+from triton_fleet.cli.output import end_like_ctrl_c
 
 url, way = sys.argv[1:]
 noise, interrupted = random.Random(0).randbytes(1 << 20), threading.Event()

@@ -23,7 +23,7 @@ from triton_fleet.aws.deploy.destroy import Deletion
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.cli import deploy, destroy, local, models, preflight, publish
 from triton_fleet.cli.output import say
-from triton_fleet.cli.show.lines import Line, print_lines
+from triton_fleet.cli.show.spec import Line, print_lines
 from triton_fleet.exits import run_to_exit
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from triton_fleet.local.state import LocalState

@@ -89,10 +89,10 @@ def find_runtime(cache: Path) -> TritonRuntime:
     server = Path(str(wheel.locate_file("pytriton/tritonserver")))
     stub = server / "python_backend_stubs" / PYTHON / "triton_python_backend_stub"
     if not stub.is_file():
-        found = sorted(path.name for path in stub.parent.parent.glob("*"))
+        versions = sorted(path.name for path in stub.parent.parent.glob("*"))
         raise CannotRunError(
             f"Triton {RELEASE} has no Python stub for Python {PYTHON}",
-            f"use one of Python {', '.join(found)}",
+            f"use one of Python {', '.join(versions)}",
         )
     _check_numpy()
     library_path = (Path(str(wheel.locate_file("nvidia_pytriton.libs"))), *libpython_directory())

@@ -13,8 +13,8 @@ from tests.support.new_specs import NewSpecs
 from tests.support.policy_fleet import TODAY, PolicyFleet
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.cli import deploy
+from triton_fleet.cli.arguments import policy_day
 from triton_fleet.cli.commands import app
-from triton_fleet.cli.policy_day import policy_day
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.project.project import open_project
 
