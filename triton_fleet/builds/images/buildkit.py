@@ -8,7 +8,6 @@ entitlement; ONBUILD, whose instruction a later stage carries out).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -20,14 +19,12 @@ from triton_fleet.builds.images.lines import shown
 from triton_fleet.builds.images.scope import StageScope
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.image import TRITON_IMAGE
-from triton_fleet.spec.image_name import ImageName, image_name
+from triton_fleet.spec.image_name import image_name
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import finding_at
 
 FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
 """Docker's own frontend: what other images make of a Dockerfile, no check can know."""
-FIRST_HEREDOCS = 4
-"""The first version of it after 1 that reads here-documents: docs.docker.com/reference/dockerfile."""
 CONTROL_PREFIX = "BUILDKIT_"
 """Of arguments that control BuildKit: one of them replaces the frontend."""
 OWN_ARGUMENTS = frozenset([*PREDEFINED, "TARGETSTAGE"])
@@ -50,23 +47,10 @@ def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
     name = image_name(image)
     if name is not None and name.place in FRONTENDS:
         yield from check_digest(inputs, image, directive.line)
-        if any(
-            instruction.heredocs for instruction in inputs.dockerfile.instructions
-        ) and not _reads_heredocs(name):
-            message = f"{shown(image)} may read the text of here-documents as instructions"
-            hint = "remove the directive: Docker's own frontend reads here-documents"
-            yield inputs.finding("FL982", message, directive.line, hint)
         return
     message = f"the directive `syntax` lets {shown(image)} read the Dockerfile in place of Docker"
     hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1@sha256:...`"
     yield inputs.finding("FL982", message, directive.line, hint)
-
-
-def _reads_heredocs(frontend: ImageName) -> bool:
-    """Whether a frontend surely reads here-documents; a digest may be that of any version."""
-    version = re.fullmatch(r"1\.([0-9]{1,3})([.-].+)?", frontend.tag)
-    is_new = int(version[1]) >= FIRST_HEREDOCS if version else frontend.tag in ("", "1", "latest")
-    return is_new and not frontend.digest
 
 
 def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:

@@ -21,9 +21,9 @@ from triton_fleet.builds.images.ignore_file import (
     ROOT,
     IgnoreFile,
     IgnoreMatch,
+    IgnorePattern,
     parse_ignore_file,
 )
-from triton_fleet.builds.images.ignore_pattern import IgnorePattern
 from triton_fleet.builds.images.lines import shown
 from triton_fleet.core.sizes import format_size
 from triton_fleet.findings import Finding

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from triton_fleet.builds.images.bases import check_image_name
 from triton_fleet.builds.images.context import NEVER_SENT
 from triton_fleet.builds.images.dockerfile import Stage
-from triton_fleet.builds.images.ignore_pattern import SPECIAL, PatternError, parse_pattern
+from triton_fleet.builds.images.ignore_file import SPECIAL, PatternError, parse_pattern
 from triton_fleet.builds.images.inputs import ImageInputs
 from triton_fleet.builds.images.instruction import Instruction
 from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, MAX_WORD_CHARACTERS, shown
@@ -28,7 +28,6 @@ MAX_WILDCARDS = 100
 MAX_NAMES = 100
 """Stages that are compared with an unknown name."""
 _URL = re.compile(r"(https?://|git://|ssh://|git@)")
-_HEREDOC = re.compile(r"\d*<<")
 _STAGE_INDEX = re.compile(r"[0-9]{1,6}")
 
 
@@ -71,7 +70,7 @@ class _Sources:
         if origin is not None:
             yield from self._check_origin(stage, instruction, origin)
             return
-        raw = [argument for argument in instruction.arguments[:-1] if not _HEREDOC.match(argument)]
+        raw = instruction.arguments[:-1]
         local = list[str]()
         for source in filter(None, map(scope.resolve, raw)):
             if instruction.keyword == "COPY" or not _URL.match(source):
@@ -187,7 +186,7 @@ class _Sources:
         exists = os.path.lexists(context.folder / path)
         pattern = context.ignore_file.ignored_by(path) if exists else None
         if pattern is not None:
-            message = f"{shown(path)} is not in the build context: {shown(pattern.shown)} excludes it"
+            message = f"{shown(path)} is not in the build context: {shown(pattern.written)} excludes it"
             place = f"{context.ignore_file.file}:{pattern.line}"
             yield self._inputs.finding(
                 "FL930", message, line, f"add `!{path[:MAX_SHOWN_CHARACTERS]}` below {place}"

@@ -65,8 +65,8 @@ class _Stage:
         return DockerError(*(f"{place}: {line}" for line in error.args))
 
     def _follow(self, instruction: Instruction, base: str) -> None:
-        if instruction.flags or instruction.heredocs:
-            raise DockerError("the stand-in does not have flags and here-documents")
+        if instruction.flags:
+            raise DockerError("the stand-in does not have flags")
         match instruction.keyword:
             case "FROM":
                 self._settings, self._files, self._python = base_image(base)
