@@ -12,11 +12,10 @@ from triton_fleet.catalog.images import release, releases
 from triton_fleet.catalog.instances import instance, instance_types
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.contents import Contents, OnnxHeader
 from triton_fleet.repository.loading.models import Model
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx_header import OnnxHeader
-from triton_fleet.repository.plan_path import plan_place, taken_path
+from triton_fleet.repository.plan import plan_place, taken_path
 from triton_fleet.repository.stream import FileStream
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.source import KeyPath, finding_at

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from triton_fleet.catalog.images import release, releases
 from triton_fleet.catalog.instances import instance
 from triton_fleet.context.models import ContainerContext
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.spec.endpoint import Mode
 
 

@@ -1,4 +1,4 @@
-"""What follows from a spec in its environment: image, machine, driver, default model, variables."""
+"""The context of a spec in its environment: image, machine, driver, default model, variables, tags."""
 
 from __future__ import annotations
 
@@ -295,3 +295,36 @@ class EndpointContext:
 
 def _facts(instance_type: str) -> Instance | None:
     return instance(instance_type) if instance_type in instance_types() else None
+
+
+def endpoint_tags(environment: Environment, spec: EndpointSpec) -> dict[str, str]:
+    """What everything in an endpoint's stack is tagged with; of one key the spec's value wins."""
+    return {**environment.resource_tags, **spec.tags, **own_tags(spec)}
+
+
+def own_tags(spec: EndpointSpec) -> dict[str, str]:
+    """The endpoint's name, and its owner where it has one."""
+    tags = {"triton-fleet:endpoint": spec.endpoint}
+    if spec.owner is not None:
+        tags["triton-fleet:owner"] = spec.owner.team
+        if spec.owner.contact is not None:
+            tags["triton-fleet:contact"] = spec.owner.contact
+    return tags
+
+
+def machines_with_volume(endpoint: EndpointContext) -> tuple[Instance, ...]:
+    """The instance types without storage of their own, of pools and shadow variants as well.
+
+    Those that the catalog does not have are left out.
+    """
+    found = (endpoint.on(machine).machine for machine in endpoint.machines)
+    return tuple(dict.fromkeys(each for each in found if each is not None and not each.nvme_gb))
+
+
+def volume_key(endpoint: EndpointContext) -> str | None:
+    """EndpointConfig's KmsKeyId: the environment's key, where one of the instance types has a volume.
+
+    Local storage is encrypted by its hardware; SageMaker takes a key for it and does not use it. Source:
+    botocore 1.44.5, CreateEndpointConfig, KmsKeyId.
+    """
+    return endpoint.environment.kms_key if machines_with_volume(endpoint) else None

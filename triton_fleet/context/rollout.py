@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import ceil
 
 from triton_fleet.catalog.limits import limit
-from triton_fleet.context.alarm_records import RECORDS, Unit
+from triton_fleet.context.alarms import RECORDS, Unit
 from triton_fleet.context.capacity import most_instances
-from triton_fleet.context.periods import PERIOD
+from triton_fleet.context.metrics import PERIOD
 from triton_fleet.spec.alarms import Alarms
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.rollout import AlarmName, Rollout, Strategy

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from triton_fleet.catalog.limits import limit
 from triton_fleet.catalog.variables import variables
-from triton_fleet.context.listeners import ADDITIONAL_ARGS
-from triton_fleet.context.triton_metrics import triton_metrics
-from triton_fleet.context.variables import PREFIX, VariableSetting
+from triton_fleet.context.metrics import triton_metrics
+from triton_fleet.context.variables import ADDITIONAL_ARGS, PREFIX, VariableSetting
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.lock import LockedModel
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from triton_fleet.catalog.variables import variables as known_variables
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.targets import target_model
-from triton_fleet.context.triton_metrics import triton_metrics
+from triton_fleet.context.metrics import triton_metrics
+from triton_fleet.context.samples import target_model
 from triton_fleet.context.variables import DEFAULT_MODEL
 from triton_fleet.endpoint.archives import place_archives
 from triton_fleet.endpoint.resolved_endpoint import stack_of

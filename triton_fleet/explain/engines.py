@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from triton_fleet.builds.engines.artifacts import locked_engine
 from triton_fleet.builds.engines.endpoint_engines import command_line, named_model, planned_engines
-from triton_fleet.builds.engines.lock import locked_engine
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.explain.decision import Decision, dated_facts
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.catalog.prices import OTHER
-from triton_fleet.context.alarm_thresholds import Threshold
-from triton_fleet.context.alarms import Alarm
+from triton_fleet.context.alarms import Alarm, Threshold
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.triton_metrics import triton_metrics
+from triton_fleet.context.metrics import triton_metrics
 from triton_fleet.endpoint.alarms import alarms_with_thresholds, condition
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.spec.endpoint import Mode

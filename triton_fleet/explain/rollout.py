@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.periods import PERIOD
+from triton_fleet.context.metrics import PERIOD
 from triton_fleet.context.rollout import PERIODS, RINGING
-from triton_fleet.context.targets import target_models
+from triton_fleet.context.samples import target_models
 from triton_fleet.endpoint.rollout import ResolvedRollout, resolved_rollout
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.spec.rollout import Strategy

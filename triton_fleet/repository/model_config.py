@@ -17,7 +17,7 @@ from typing import Any
 import tritonclient
 
 from triton_fleet.repository.text_format.cpp import for_python
-from triton_fleet.repository.text_format.nodes import Message, Scalar, elements
+from triton_fleet.repository.text_format.parser import Message, Scalar, elements
 from triton_fleet.repository.text_format.tokens import PbtxtError
 from triton_fleet.repository.text_format.tree import parse
 

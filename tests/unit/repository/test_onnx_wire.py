@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
+from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.wire import Budget
-from triton_fleet.repository.onnx_header import OnnxHeader
 from triton_fleet.repository.stream import Stream
 
 GRAPH = graph_bytes(

@@ -9,7 +9,7 @@ from triton_fleet.aws.calls import Calls
 from triton_fleet.aws.doctor.causes import causes
 from triton_fleet.aws.doctor.observation import Observation
 from triton_fleet.check.run import all_findings
-from triton_fleet.context.triton_metrics import container_log_group
+from triton_fleet.context.metrics import container_log_group
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.source import finding_at

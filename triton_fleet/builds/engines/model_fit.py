@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from triton_fleet.catalog.versions import numbers
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import KeyPath

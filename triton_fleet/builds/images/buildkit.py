@@ -13,10 +13,9 @@ from dataclasses import replace
 
 from triton_fleet.builds.images.bases import check_digest
 from triton_fleet.builds.images.dockerfile import PREDEFINED
-from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.inputs import ImageInputs, StageScope
 from triton_fleet.builds.images.instruction import Instruction, assignments
 from triton_fleet.builds.images.lines import shown
-from triton_fleet.builds.images.scope import StageScope
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.image import TRITON_IMAGE
 from triton_fleet.spec.image_name import image_name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from triton_fleet.builds.engines.artifacts import locked_engine
 from triton_fleet.builds.engines.endpoint_engines import EndpointEngine, command_line, named_model
-from triton_fleet.builds.engines.lock import locked_engine
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.cli.show.lines import Line, print_lines
 from triton_fleet.context.context import EndpointContext

@@ -8,7 +8,7 @@ import numpy as np
 
 from fleet_client.codec.datatypes import Array, from_list
 from triton_fleet.cli.invoke.destination import Destination
-from triton_fleet.context.targets import target_models
+from triton_fleet.context.samples import target_models
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.datatypes import NOT_FINITE, Datatype
 from triton_fleet.spec.endpoint import EndpointSpec

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from triton_fleet.catalog.metrics import triton_series
-from triton_fleet.context.triton_metrics import TritonMetrics, container_log_group
+from triton_fleet.context.metrics import TritonMetrics, container_log_group
 from triton_fleet.endpoint.dashboard.annotations import Annotation, horizontal
 from triton_fleet.endpoint.dashboard.graph import Graph, Line, TritonGraph
 from triton_fleet.endpoint.dashboard.lines import drawn_lines, held_lines

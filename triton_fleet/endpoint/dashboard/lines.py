@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.context.periods import period, values
+from triton_fleet.context.metrics import period, values
 from triton_fleet.endpoint.dashboard.graph import Expression, Graph, Line, Unit
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.endpoint.scaling import summed_parts

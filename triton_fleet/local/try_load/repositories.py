@@ -16,7 +16,7 @@ from triton_fleet.local.try_load.parts import loaded_parts
 from triton_fleet.local.try_load.preparation import Preparation, prepare
 from triton_fleet.local.try_load.result import TryLoadResult
 from triton_fleet.local.try_load.triton_load import ask, multi_model, shared, single
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.unpacking import TooLargeError
 from triton_fleet.spec.endpoint import Mode

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.context.listeners import ADDITIONAL_ARGS
+from triton_fleet.context.variables import ADDITIONAL_ARGS
 from triton_fleet.local.triton.failure import still_loading
 from triton_fleet.local.triton.server import TritonServer
 from triton_fleet.local.triton.start_rules import DEFAULT_MODEL, MULTI_MODEL

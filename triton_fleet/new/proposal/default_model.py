@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from triton_fleet.core.closure import closure
 from triton_fleet.new.proposal.key import Key
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.bls import called_models
+from triton_fleet.repository.loading.ensembles import steps_of
 from triton_fleet.repository.loading.models import Model, models_of
-from triton_fleet.repository.loading.steps import steps_of
+from triton_fleet.repository.loading.python_code import called_models
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,9 @@ from pathlib import Path
 from triton_fleet.builds.engines.model_fit import ANY, Dims, input_dims
 from triton_fleet.catalog.proposals import proposals
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.contents import Contents, OnnxHeader
 from triton_fleet.repository.loading.models import Model, models_of
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx_header import OnnxHeader
 from triton_fleet.repository.stream import FileStream
 
 TENSORRT, PLAN, ONNX = "tensorrt", ".plan", ".onnx"

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.repository.contents import Contents, EntryKind
-from triton_fleet.repository.entry_path import belongs
+from triton_fleet.repository.entry_path import belongs, is_version
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.reading.folder import folder_entries, read_folder
-from triton_fleet.repository.version_folders import is_version
 from triton_fleet.spec.s3_repository import S3
 
 

@@ -1,7 +1,8 @@
-"""Which backend and platform a configuration names, and whether that backend completes configurations.
+"""The backend and platform of a configuration, whether they complete it, and where they run it.
 
-Source: triton-inference-server/core, r26.06, src/model_config_utils.cc, AutoCompleteBackendFields,
-ValidateModelConfig and GetBackendTypeFromPlatform.
+Sources: triton-inference-server/core, r26.06, src/model_config_utils.cc, AutoCompleteBackendFields,
+ValidateModelConfig and GetBackendTypeFromPlatform; tensorrt_backend, src/instance_state.cc, and
+openvino_backend, src/openvino.cc, ModelInstanceState.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from posixpath import normpath
 
-from triton_fleet.catalog.backends import backend_facts, backends
+from triton_fleet.catalog.backends import Backend, backend_facts, backends
 from triton_fleet.catalog.images import backends_elsewhere
 from triton_fleet.catalog.release_facts import platform_since
 from triton_fleet.findings import Finding, Severity
@@ -115,3 +116,21 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
         )
         hint = "write `backend`, so that what serves the model does not depend on its files"
         yield config.finding("FL417", reason, hint=hint, severity=Severity.WARNING)
+
+
+def runs_on_gpu(config: ParsedConfig) -> bool | None:
+    """Whether an instance is on a GPU on every machine; None where that depends on the machine."""
+    kinds = {config.enum(group, "kind") for group in config.message.instance_group}
+    if "KIND_GPU" in kinds:
+        return True
+    return None if not kinds or "KIND_AUTO" in kinds else False
+
+
+def backend_kinds(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
+    """Instance groups of a kind that the backend does not run."""
+    for index, group in enumerate(config.message.instance_group):
+        kind = config.enum(group, "kind")
+        if facts.kinds and kind not in facts.kinds:
+            message = facts.kinds_said.format(model=config.name)
+            hint = f"write `kind: {facts.kinds[-1]}`"
+            yield config.finding("FL459", message, "instance_group", index, "kind", hint=hint)

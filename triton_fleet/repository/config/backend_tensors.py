@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.backends import Backend, backend_facts
 from triton_fleet.findings import Finding
-from triton_fleet.repository.config.devices import backend_kinds
+from triton_fleet.repository.config.backend import backend_kinds
 from triton_fleet.repository.config.fil import fil_tensors
 from triton_fleet.repository.config.libtorch import libtorch_tensors
 from triton_fleet.repository.config.message import ParsedConfig

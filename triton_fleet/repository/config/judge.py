@@ -12,18 +12,16 @@ from triton_fleet.catalog.release_facts import fields_since
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.backend import backend_of, identity, runtime
 from triton_fleet.repository.config.backend_tensors import backend_tensors
-from triton_fleet.repository.config.batch_io import batch_io
-from triton_fleet.repository.config.batching import batching
+from triton_fleet.repository.config.batching import batch_io, batching
 from triton_fleet.repository.config.ensemble import ensemble
-from triton_fleet.repository.config.extras import metrics, repository_agents, response_cache
+from triton_fleet.repository.config.extras import metrics, repository_agents, response_cache, version_policy
 from triton_fleet.repository.config.instances import instances
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.config.parameters import parameters
 from triton_fleet.repository.config.sequences import sequences
 from triton_fleet.repository.config.tensors import tensors
-from triton_fleet.repository.config.versions import version_policy
 from triton_fleet.repository.config.warm_up import warm_up
-from triton_fleet.repository.text_format.nodes import Field, Message, elements
+from triton_fleet.repository.text_format.parser import Field, Message, elements
 
 MAX_FINDINGS = 50
 """The most findings of one check for a file."""

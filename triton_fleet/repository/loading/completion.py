@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.contents import Contents, OnnxHeader, OnnxTensor
 from triton_fleet.repository.onnx.match import can_batch
-from triton_fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 
 DEFAULT_BATCH = 4
 """Of `--backend-config=onnxruntime,default-max-batch-size`."""

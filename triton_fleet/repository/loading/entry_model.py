@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.backend import is_ensemble
+from triton_fleet.repository.config.extras import NONE_LOADED
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.config.versions import NONE_LOADED
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.entry_path import is_version
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.repository.version_folders import is_version
 
 ENSEMBLE = re.compile(r'platform:(\s)*"ensemble"')
 """An ensemble to the front end of a multi-model endpoint; without one it loads any directory."""

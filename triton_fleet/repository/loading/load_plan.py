@@ -8,20 +8,16 @@ from pathlib import PurePosixPath
 
 from triton_fleet.core.closure import closure
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.config.versions import NONE_LOADED
+from triton_fleet.repository.config.extras import NONE_LOADED
 from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.entry_path import MODEL_NAME
-from triton_fleet.repository.loading.bls import unloaded_calls
-from triton_fleet.repository.loading.container import ServingContainer
-from triton_fleet.repository.loading.cycles import circles
+from triton_fleet.repository.entry_path import FIRST, MODEL_NAME
+from triton_fleet.repository.loading.ensembles import circles, steps_of
 from triton_fleet.repository.loading.entry_model import main_of
-from triton_fleet.repository.loading.imports import missing_imports
 from triton_fleet.repository.loading.model import ensemble_findings, model_findings
-from triton_fleet.repository.loading.models import Model, configs_of, models_of
-from triton_fleet.repository.loading.steps import steps_of
+from triton_fleet.repository.loading.models import Model, ServingContainer, configs_of, models_of
+from triton_fleet.repository.loading.python_code import missing_imports, unloaded_calls
 from triton_fleet.repository.loading.versions import present_versions, without_version
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.repository.version_folders import FIRST
 
 NO_MODELS = "FL407"
 UNREADABLE = "FL440"

@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.message import ParsedConfig, Position
-from triton_fleet.repository.loading.steps import STEP
+from triton_fleet.repository.loading.ensembles import STEP
 
 CODE = "FL433"
 WORDS = {"input": "is mapping to non-existing input", "output": "is mapped from non-existing output"}

@@ -1,30 +1,37 @@
-"""One model in its folder: its configuration, and the files that it needs."""
+"""One model in its folder: its configuration, and the files that it needs.
+
+Source: triton-inference-server/core, r26.06, src/model.cc, Init (labels); src/backend_model_instance.cc,
+GenerateWarmupData; src/sequence_batch_scheduler/sequence_batch_scheduler.cc, GenerateInitialStateData.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import prod
+from posixpath import normpath
+from typing import Any, NamedTuple
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.judge import config_findings
+from triton_fleet.repository.config.message import ParsedConfig, Position
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.copies import name_mismatch
 from triton_fleet.repository.loading.completion import graph_path, header_of
-from triton_fleet.repository.loading.container import ServingContainer
-from triton_fleet.repository.loading.files import named_files
-from triton_fleet.repository.loading.mappings import mappings
-from triton_fleet.repository.loading.models import Model, python_codes
-from triton_fleet.repository.loading.python_class import lacks_class
-from triton_fleet.repository.loading.steps import (
+from triton_fleet.repository.loading.ensembles import (
     decoupled_branches,
     missing_models,
     missing_versions,
     steps_of,
 )
+from triton_fleet.repository.loading.mappings import mappings
+from triton_fleet.repository.loading.models import Model, ServingContainer, python_codes
 from triton_fleet.repository.loading.versions import versions
+from triton_fleet.repository.model_config import SIZES
 from triton_fleet.repository.model_files import missing_files
 from triton_fleet.repository.onnx.match import external_findings, onnx_findings
 from triton_fleet.repository.onnx.versions import version_findings
+from triton_fleet.repository.python.code import lacks_class
 from triton_fleet.repository.python.conda_match import conda_findings
 
 STREAMS_SINCE = "25.03"
@@ -150,3 +157,59 @@ def _identity(model: Model, *, free_name: bool) -> Iterator[Finding]:
         )
         hint = "write `backend`, and put the model's file into the version directory"
         yield config.finding("FL417", message, hint=hint)
+
+
+CODE = "FL436"
+
+
+class FileReference(NamedTuple):
+    """A file: where its name stands, the folder in the model, and the bytes that it has to have."""
+
+    place: Position
+    folder: str
+    name: str
+    size: int
+
+
+def named_files(contents: Contents, model: str, config: ParsedConfig) -> Iterator[Finding]:
+    """Label files, warm-up samples and initial states that are missing, too short or outside of the model."""
+    for file in _file_references(config):
+        path = normpath(f"{file.folder}/{file.name}") if file.folder else normpath(file.name)
+        whole = f"{model}/{path}" if model else path
+        if path.startswith(("../", "/")) or path == "..":
+            message = f"the file {file.name!r} of model {config.name!r} is outside of the model's directory"
+            yield config.finding(CODE, message, *file.place, hint="put it into the model's directory")
+        elif not contents.is_file(whole):
+            message = f"failed to open text file for read {whole}: No such file or directory"
+            yield config.finding(CODE, message, *file.place, hint=f"create {whole}")
+        elif (there := contents.entries[whole].size) < file.size:
+            message = (
+                f"{file.folder} setting expects {file.size} bytes, but the data provided from"
+                f" {file.name}only has {there} bytes"
+            )
+            yield config.finding(CODE, message, *file.place, hint="write as many elements as `dims` require")
+
+
+def _file_references(config: ParsedConfig) -> Iterator[FileReference]:
+    message = config.message
+    for index, output in enumerate(message.output):
+        if output.label_filename:
+            yield FileReference(("output", index, "label_filename"), "", output.label_filename, 0)
+    for index, sample in enumerate(message.model_warmup):
+        for key, each in sorted(sample.inputs.items()):
+            if each.WhichOneof("input_data_type") == "input_data_file" and sample.batch_size:
+                place = ("model_warmup", index, "inputs", key, "input_data_file")
+                yield FileReference(place, "warmup", each.input_data_file, _bytes(config, each))
+    for index, state in enumerate(message.sequence_batching.state):
+        for number, each in enumerate(state.initial_state):
+            if each.WhichOneof("state_data") == "data_file":
+                field = ("sequence_batching", "state", index, "initial_state", number, "data_file")
+                yield FileReference(field, "initial_state", each.data_file, _bytes(config, each))
+
+
+def _bytes(config: ParsedConfig, tensor: Any) -> int:
+    """Of the elements; 0 of strings, and of what has no certain size."""
+    sizes = list(tensor.dims)
+    return (
+        prod(sizes) * SIZES.get(config.enum(tensor, "data_type"), 0) if all(size > 0 for size in sizes) else 0
+    )

@@ -1,4 +1,4 @@
-"""The models of a repository with those configurations that can be read."""
+"""The container for which a repository is checked, and the models whose configurations can be read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from triton_fleet.repository.backends import FILES, backend_of
 from triton_fleet.repository.config.message import ParsedConfig, parsed_config
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.completion import completed_by_graph
-from triton_fleet.repository.loading.python_class import completes_itself
 from triton_fleet.repository.loading.versions import policy_versions, present_versions
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.repository.python.code import CODE
+from triton_fleet.repository.python.code import CODE, completes_itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,3 +97,26 @@ def python_codes(
 def configs_of(models: Mapping[str, Model]) -> dict[str, ParsedConfig]:
     """The configurations that were given, by directory."""
     return {name: each.config for name, each in models.items() if each.given}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServingContainer:
+    """How the container of an endpoint would take a repository.
+
+    Attributes:
+        multi_model: Whether it is one archive of several, loaded by name when it is called.
+        loads_all: Whether it loads every directory, as a shared container does.
+        release: The Triton release, such as "25.04"; None where it is not known.
+        default_model: The directory that a single container loads, if one is named.
+        further: Directories that it is set to load as well.
+        own_image: Whether its image is not the release's.
+        built: Models whose TensorRT engine is built later: the repository lacks it on purpose.
+    """
+
+    multi_model: bool = False
+    loads_all: bool = False
+    release: str | None = None
+    default_model: str | None = None
+    further: frozenset[str] = frozenset()
+    built: frozenset[str] = frozenset()
+    own_image: bool = False

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.backends import named_backend
+from triton_fleet.repository.config.extras import NONE_LOADED
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.config.versions import NONE_LOADED
 from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import loaded_versions
-from triton_fleet.repository.version_folders import is_version
 
 LEADING_ZERO = re.compile(r"0[0-9]+")
 NUMBER = re.compile(r"\s*[+-]?[0-9]+")

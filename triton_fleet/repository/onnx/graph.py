@@ -6,10 +6,10 @@ that a request has to have, and one that it may have only from the format's vers
 
 from __future__ import annotations
 
-from triton_fleet.repository.lfs import IS_POINTER, is_pointer
+from triton_fleet.repository.contents import OnnxHeader, OnnxTensor
+from triton_fleet.repository.file_formats import IS_POINTER, is_pointer
 from triton_fleet.repository.onnx.types import tensor, text
 from triton_fleet.repository.onnx.wire import BYTES, VARINT, Budget, Field, Wire, WireError
-from triton_fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 from triton_fleet.repository.stream import Stream, UnreadableError
 
 MAX_SIZE = (1 << 31) - 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_fleet.repository.onnx_header import OnnxTensor
+from triton_fleet.repository.contents import OnnxTensor
 
 INFERRED = "ONNX Runtime may infer what the graph leaves open; if it does not, write -1"
 

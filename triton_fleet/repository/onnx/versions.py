@@ -13,7 +13,7 @@ from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.onnx_runtime import OnnxRuntime, onnx_runtime
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.contents import OnnxHeader
 
 CODE = "FL477"
 ONNX = "ai.onnx"

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.release_facts import stub_python, stub_pythons
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.conda_environment import CondaEnvironment
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.config.python_parameters import KEY, VARIABLE
-from triton_fleet.repository.contents import Contents, EntryKind
+from triton_fleet.repository.config.parameters import KEY, VARIABLE
+from triton_fleet.repository.contents import CondaEnvironment, Contents, EntryKind
 from triton_fleet.repository.reading.environment import ACTIVATE, unpacked_environment
 from triton_fleet.repository.reading.file_store import PACKED
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.conda_environment import CondaEnvironment
-from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.contents import CondaEnvironment, Contents, Entry, EntryKind, OnnxHeader
 from triton_fleet.repository.reading.paths import ClashError, Paths
 
 

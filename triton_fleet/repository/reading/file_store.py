@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.findings import Severity
+from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import CONFIG, MAX_BYTES
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.wire import Budget
-from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.repository.plan import HEADER
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.reading.environment import read_environment
 from triton_fleet.repository.reading.gunzip import Bounds
 from triton_fleet.repository.stream import Stream
-from triton_fleet.repository.version_folders import is_version
 
 CONFIGS = "configs"
 PACKED = (".tar.gz", ".tgz", ".tar")

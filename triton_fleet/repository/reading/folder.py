@@ -1,4 +1,4 @@
-"""A model repository in a folder, read without its weights."""
+"""A model repository in a folder, read without its weights; or in an archive."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.entry_path import NO_TEXT, belongs
-from triton_fleet.repository.lfs import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
+from triton_fleet.repository.entry_path import FIRST, NO_TEXT, belongs, empty_versions, is_version
+from triton_fleet.repository.file_formats import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
 from triton_fleet.repository.model_config import CONFIG
+from triton_fleet.repository.reading.archive import read_archive
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.reading.file_store import FileStore, kind_of
 from triton_fleet.repository.reading.gunzip import Bounds, TooLargeError
 from triton_fleet.repository.reading.paths import FOLDER, TooManyError
 from triton_fleet.repository.stream import FileStream, UnreadableError
-from triton_fleet.repository.version_folders import FIRST, empty_versions, is_version
 
 NAMED = b"EXECUTION_ENV_PATH"
 
@@ -196,3 +196,20 @@ def changed_while_read(file: Path) -> Finding:
     message = "the file changed while it was read"
     hint = "wait until its writer has finished, then run the command again"
     return Finding(code="FL305", message=message, hint=hint, file=file)
+
+
+def read(path: Path) -> Contents:
+    """The content of a folder or an archive.
+
+    Raises:
+        FindingsError: it does not exist, cannot be opened, or is neither.
+    """
+    if path.is_dir():
+        return read_folder(path)
+    if not path.exists():
+        message = "there is no model repository"
+        raise FindingsError([Finding(code="FL401", message=message, file=path)])
+    if not path.is_file():
+        message = "it is neither a folder nor an archive"
+        raise FindingsError([Finding(code="FL440", message=message, file=path)])
+    return read_archive(path)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from triton_fleet.repository.entry_path import NO_TEXT
-from triton_fleet.repository.lfs import IS_POINTER, is_pointer
+from triton_fleet.repository.file_formats import IS_POINTER, is_pointer
 from triton_fleet.repository.reading.gunzip import Bounds
 from triton_fleet.repository.stream import CutOffError, Part, Stream, UnreadableError
 

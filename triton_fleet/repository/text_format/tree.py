@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from triton_fleet.repository.text_format.nodes import Field, Message, Scalar, elements
-from triton_fleet.repository.text_format.parser import Parser
+from triton_fleet.repository.text_format.parser import Field, Message, Parser, Scalar, elements
 from triton_fleet.repository.text_format.tokens import Tokens
 
 
