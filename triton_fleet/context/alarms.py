@@ -14,7 +14,7 @@ from triton_fleet.spec.endpoint import EndpointSpec, Mode
 
 Rings: TypeAlias = Literal["above", "below", "at least"]
 """On which side of its threshold an alarm fires."""
-Missing: TypeAlias = Literal["notBreaching", "missing"]
+MissingData: TypeAlias = Literal["notBreaching", "missing"]
 """What a period without data is, as CloudWatch spells it: not a breach, or no evidence."""
 
 
@@ -48,7 +48,7 @@ class Alarm:
     period: int = PERIOD
     periods: int = 5
     datapoints: int = 3
-    missing: Missing = "notBreaching"
+    missing: MissingData = "notBreaching"
     text: str = ""
     query: str = ""
 
@@ -65,10 +65,10 @@ SIGNS: Mapping[Unit, str] = {
 """The unit that a spec writes after a threshold; that of `instances` is a duration."""
 Need: TypeAlias = Literal["", "gpu", "multi-model", "scaling", "triton"]
 """Without what an endpoint lacks the metric."""
-FEW = 5
+MIN_CALLS_FOR_ERRORS = 5
 """Calls in a minute from which failures count: an endpoint with few calls may fail in all of them."""
 MAX_PERCENT = 100
-ENOUGH = 20
+MIN_CALLS_FOR_LATENCY = 20
 """Calls in a minute from which a slow tail is not just one slow call."""
 
 
@@ -96,7 +96,7 @@ class AlarmRecord:
     runbook: str
     severity: AlarmSeverity = "warning"
     rings: Rings = "above"
-    missing: Missing = "notBreaching"
+    missing: MissingData = "notBreaching"
     needs: Need = ""
     calls: int = 0
     minutes: int = 5
@@ -124,14 +124,14 @@ def _latency(statistic: str, calls: int) -> AlarmRecord:
 
 RECORDS = (
     _latency("p50", 10),
-    _latency("p90", ENOUGH),
-    _latency("p99", ENOUGH),
+    _latency("p90", MIN_CALLS_FOR_LATENCY),
+    _latency("p99", MIN_CALLS_FOR_LATENCY),
     AlarmRecord(
         key="overhead_p99",
         measure="overhead_latency",
         statistic="p99",
         unit="milliseconds",
-        calls=ENOUGH,
+        calls=MIN_CALLS_FOR_LATENCY,
         means="SageMaker itself adds much latency: calls queue, or requests and responses are large.",
         runbook="overhead",
     ),
@@ -141,7 +141,7 @@ RECORDS = (
         statistic="Average",
         unit="share",
         severity="critical",
-        calls=FEW,
+        calls=MIN_CALLS_FOR_ERRORS,
         means="Calls fail with a 5xx status.",
         runbook="errors",
     ),
@@ -150,7 +150,7 @@ RECORDS = (
         measure="errors_4xx",
         statistic="Average",
         unit="share",
-        calls=ENOUGH,
+        calls=MIN_CALLS_FOR_LATENCY,
         means="Calls are refused with a 4xx status: requests that do not fit the model, or too many of them.",
         runbook="client-errors",
     ),
@@ -160,7 +160,7 @@ RECORDS = (
         statistic="Average",
         unit="share",
         severity="critical",
-        calls=FEW,
+        calls=MIN_CALLS_FOR_ERRORS,
         means="The container answers without a 2xx status, too late, or not at all.",
         runbook="model-errors",
     ),
@@ -254,7 +254,7 @@ RECORDS = (
         unit="share",
         rings="below",
         needs="multi-model",
-        calls=ENOUGH,
+        calls=MIN_CALLS_FOR_LATENCY,
         means="Many calls need a model that is not loaded: models evict each other from memory.",
         runbook="cache-hits",
     ),
@@ -292,11 +292,11 @@ def thresholds(spec: EndpointSpec, *, only_given: bool = False) -> Iterator[Thre
     if spec.alarms is None:
         return
     for record in RECORDS:
-        given = record.key in spec.alarms.model_fields_set
-        if only_given and not given:
+        is_own = record.key in spec.alarms.model_fields_set
+        if only_given and not is_own:
             continue
         for severity, value in spec.alarms.thresholds(record.key, record.severity).items():
-            yield Threshold(record=record, severity=severity, value=value, given=given)
+            yield Threshold(record=record, severity=severity, value=value, given=is_own)
 
 
 def missing_metric(record: AlarmRecord, endpoint: EndpointContext) -> str:

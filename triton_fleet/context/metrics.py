@@ -70,5 +70,5 @@ def values(measure: str, metrics: Metrics) -> int:
 
 def kinds(mode: Mode, machine: Instance) -> frozenset[str]:
     """The catalog's words for it: "all", with "gpu" and "multi-model" where an endpoint is that."""
-    held = {"all": True, "gpu": machine.gpus > 0, "multi-model": mode is Mode.MULTI_MODEL}
-    return frozenset(kind for kind, fits in held.items() if fits)
+    conditions = {"all": True, "gpu": machine.gpus > 0, "multi-model": mode is Mode.MULTI_MODEL}
+    return frozenset(kind for kind, fits in conditions.items() if fits)

@@ -100,8 +100,8 @@ def resident_models(context: ModelsContext) -> list[list[PlacedModel]]:
 def instances_on_gpu(facts: LockedModel, number: int) -> int:
     """Instances of a model on the GPU of a number; of KIND_MODEL, which its backend places, one at most."""
     groups = [group for group in facts.instances or (InstanceGroup(),) if group.kind != "KIND_CPU"]
-    here = [group for group in groups if not group.gpus or number in group.gpus]
-    return sum(1 if group.kind == "KIND_MODEL" else group.count for group in here)
+    gpu_groups = [group for group in groups if not group.gpus or number in group.gpus]
+    return sum(1 if group.kind == "KIND_MODEL" else group.count for group in gpu_groups)
 
 
 def weights_on_gpu(facts: LockedModel, number: int, own: Collection[Weights]) -> int:

@@ -20,7 +20,7 @@ def target_model(archive: str, version: int | None) -> str:
 
 def target_models(spec: EndpointSpec) -> Mapping[str, str]:
     """The TargetModel of each archive, by its name; copies are archives of their own."""
-    return {each.name: target_model(each.name, each.version) for each in spec.packed}
+    return {archive.name: target_model(archive.name, archive.version) for archive in spec.packed}
 
 
 OK = 200
@@ -44,8 +44,8 @@ def warm_targets(spec: EndpointSpec) -> tuple[str, ...]:
     An archive with a sample that is to be answered is loaded by that one: SageMaker counts a refused call as
     a failure.
     """
-    targets, answered = target_models(spec), answered_targets(spec)
-    return tuple(targets.get(name, name) for name in spec.warm if name not in answered)
+    targets, sample_targets = target_models(spec), answered_targets(spec)
+    return tuple(targets.get(name, name) for name in spec.warm if name not in sample_targets)
 
 
 def answered_targets(spec: EndpointSpec) -> set[str]:
@@ -58,7 +58,7 @@ def event_bytes(spec: EndpointSpec) -> int:
 
     Counted as JSON within JSON: for another look the framework throws the event as the text of an error.
     """
-    return 2 * sum(len(json.dumps(json.dumps(each))) for each in (samples_text(spec), warm_targets(spec)))
+    return 2 * sum(len(json.dumps(json.dumps(text))) for text in (samples_text(spec), warm_targets(spec)))
 
 
 def request_bytes(sample: Sample) -> int:

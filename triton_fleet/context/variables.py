@@ -32,10 +32,10 @@ class VariableSetting:
 
 def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, VariableSetting]:
     """The variables that follow from the spec's keys; `environment` stands above defaults of `container`."""
-    typed = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
+    container_settings = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
     settings = {
         f"{PREFIX}{key.upper()}": VariableSetting(_text(value), f"container.{key}")
-        for key, value in typed.items()
+        for key, value in container_settings.items()
         if key in spec.container.model_fields_set or f"{PREFIX}{key.upper()}" not in spec.environment
     }
     if spec.mode is Mode.MULTI_MODEL:
@@ -63,8 +63,8 @@ def _safe_ports(
     for listener in listeners(service_arguments(values)):
         service = listener.service
         if service.port_from and service.port_from not in values and not listener.is_given:
-            allowing = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
-            key = "environment" if allowing in environment else settings[allowing].key
+            variable = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
+            key = "environment" if variable in environment else settings[variable].key
             ports[service.port_from] = VariableSetting(str(service.port), key)
     return ports
 
@@ -87,14 +87,14 @@ def is_moved_by_image(listener: Listener, variables: Mapping[str, str]) -> bool:
 
 def set_by_spec(spec: EndpointSpec) -> dict[str, KeyPath]:
     """Where the spec sets variables one by one: in `environment`, or by a key of `container`."""
-    typed = spec.container.model_dump(exclude_unset=True, exclude_none=True)
+    settings = spec.container.model_dump(exclude_unset=True, exclude_none=True)
     places: dict[str, KeyPath] = {name: ("environment", name) for name in spec.environment}
-    return places | {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(typed)}
+    return places | {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(settings)}
 
 
-def all_variables(spec: EndpointSpec, decided: Mapping[str, VariableSetting]) -> dict[str, str]:
+def all_variables(spec: EndpointSpec, settings: Mapping[str, VariableSetting]) -> dict[str, str]:
     """The whole environment of the container, sorted by name; `decided` are its decided settings."""
-    values = {name: setting.value for name, setting in decided.items()}
+    values = {name: setting.value for name, setting in settings.items()}
     return dict(sorted((values | spec.environment).items()))
 
 
@@ -137,15 +137,15 @@ def listeners(arguments: Iterable[str]) -> tuple[Listener, ...]:
 
     A service that no flag allows is off: the container's start script turns all of them off first.
     """
-    given = flag_values(arguments)
+    values = flag_values(arguments)
     return tuple(
         Listener(
             service=service,
-            port=given.get(service.port_flag, str(service.tritons_port)),
-            is_given=service.port_flag in given,
+            port=values.get(service.port_flag, str(service.tritons_port)),
+            is_given=service.port_flag in values,
         )
         for service in services()
-        if given.get(service.allow_flag, "").lower() in TRUE
+        if values.get(service.allow_flag, "").lower() in TRUE
     )
 
 

@@ -11,7 +11,7 @@ from triton_fleet.catalog.metrics import endpoint_metric, triton_metric
 from triton_fleet.context.alarms import (
     Alarm,
     AlarmRecord,
-    Missing,
+    MissingData,
     Threshold,
     Unit,
     gate,
@@ -45,7 +45,7 @@ _WRITTEN: Mapping[Unit, str] = {
     "instances": "{:.15g} running",
     "requests": "{:.15g} waiting",
 }
-_MISSING: Mapping[Missing, str] = {
+_MISSING: Mapping[MissingData, str] = {
     "notBreaching": "A minute without data is not a breach.",
     "missing": "Without data the alarm's state is INSUFFICIENT_DATA.",
 }

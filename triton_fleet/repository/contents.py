@@ -98,7 +98,7 @@ class Contents:
             while above and above not in sizes:
                 sizes[above] = None
                 above = above.rpartition("/")[0]
-        return sorted(sizes.items(), key=lambda each: packing_key(each[0], is_folder=each[1] is None))
+        return sorted(sizes.items(), key=lambda item: packing_key(item[0], is_folder=item[1] is None))
 
     def is_file(self, path: str) -> bool:
         """Whether a regular file has that path."""

@@ -72,25 +72,25 @@ def is_version(folder: str) -> bool:
     return VERSION.fullmatch(folder) is not None
 
 
-def empty_versions(config: bytes, filled: Collection[str]) -> list[str]:
+def empty_versions(config: bytes, folders: Collection[str]) -> list[str]:
     """The version folders without files that a model has when it is packed, sorted.
 
     These are the ones that its version policy names, else `1` where no version has a file.
 
     Args:
         config: The content of its config.pbtxt.
-        filled: Its version folders with files.
+        folders: Its version folders with files.
     """
-    if filled and _POLICY not in config:
+    if folders and _POLICY not in config:
         return []
     message = model_config(config)
     if message is None or not needs_no_file(message):
         return []
     policy = message.version_policy
     if policy.WhichOneof("policy_choice") == "specific":
-        named = {str(version) for version in policy.specific.versions if version >= 0}
-        return sorted(named.difference(filled))
-    return [] if filled else [FIRST]
+        policy_names = {str(version) for version in policy.specific.versions if version >= 0}
+        return sorted(policy_names.difference(folders))
+    return [] if folders else [FIRST]
 
 
 def needs_no_file(config: Any) -> bool:

@@ -41,10 +41,14 @@ def plan_place(repository: Contents, model: str, compute_capability: str) -> str
         raise FindingsError([Finding(code=CODE, message=message, hint=hint, file=repository.file(model))])
     # A config that cannot be read is reported where the repository is checked.
     config = f"{model}/{CONFIG}"
-    parsed = model_config(repository.texts.get(config, b""))
+    config_message = model_config(repository.texts.get(config, b""))
     file = PLAN
-    if parsed is not None:
-        file = parsed.cc_model_filenames.get(compute_capability) or parsed.default_model_filename or PLAN
+    if config_message is not None:
+        file = (
+            config_message.cc_model_filenames.get(compute_capability)
+            or config_message.default_model_filename
+            or PLAN
+        )
     if PurePosixPath(file).name != file:
         message = f"the file of model {model!r} is {file!r}, outside of its version"
         hint = f"leave `default_model_filename` out: the plan is called {PLAN} then"

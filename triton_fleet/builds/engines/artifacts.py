@@ -18,17 +18,19 @@ Locked = Mapping[str, LockedArchive]
 
 
 def locked_engines(
-    spec: EndpointSpec, locked: Locked, index: int, model: str
+    spec: EndpointSpec, archives: Locked, index: int, model: str
 ) -> Iterator[tuple[str, LockedEngine | None]]:
     """The locked archives of one entry of `models`, each with its entry for a model's engine."""
-    for each in spec.models[index].packed(index):
-        if each.name in locked:
-            yield each.name, locked[each.name].engines.get(packed_name(model, each.copy))
+    for archive in spec.models[index].packed(index):
+        if archive.name in archives:
+            yield archive.name, archives[archive.name].engines.get(packed_name(model, archive.copy))
 
 
-def locked_engine(spec: EndpointSpec, locked: Locked, index: int, model: str) -> LockedEngine | None:
+def locked_engine(spec: EndpointSpec, archives: Locked, index: int, model: str) -> LockedEngine | None:
     """The lock's entry for an engine: all copies of a repository share it."""
-    return next((each for _, each in locked_engines(spec, locked, index, model) if each is not None), None)
+    return next(
+        (engine for _, engine in locked_engines(spec, archives, index, model) if engine is not None), None
+    )
 
 
 def packed_name(model: str, copy: int | None) -> str:

@@ -55,7 +55,7 @@ class EndpointEngine:
     @property
     def arguments(self) -> tuple[str, ...]:
         """trtexec's, all but those that name files."""
-        return tuple(each.text for each in self.explained)
+        return tuple(argument.text for argument in self.explained)
 
     def build(self, onnx_digest: str) -> EngineBuild:
         """What its key follows from, with an ONNX model of that digest."""
@@ -118,10 +118,10 @@ def _plan_engine(
     )
 
 
-def command_line(planned: EndpointEngine) -> str:
+def command_line(engine: EndpointEngine) -> str:
     """For a shell in the image, in the folder of the ONNX model."""
-    onnx = PurePosixPath(planned.engine.onnx.removeprefix("s3://")).name
-    return join(["trtexec", f"--onnx={onnx}", f"--saveEngine={PLAN}", *planned.arguments])
+    onnx = PurePosixPath(engine.engine.onnx.removeprefix("s3://")).name
+    return join(["trtexec", f"--onnx={onnx}", f"--saveEngine={PLAN}", *engine.arguments])
 
 
 SHAPES = {
@@ -154,9 +154,9 @@ def trtexec_arguments(engine: Engine, tensorrt: str) -> tuple[Argument, ...]:
 
 
 def _arguments(engine: Engine, tensorrt: str) -> Iterator[Argument]:
-    for number, (which, reason) in enumerate(SHAPES.items() if engine.shapes else ()):
+    for number, (role, reason) in enumerate(SHAPES.items() if engine.shapes else ()):
         shapes = ",".join(f"{name}:{shapes[number]}" for name, shapes in sorted(engine.shapes.items()))
-        yield Argument(option_spelling(which, tensorrt, shapes), f"`shapes`: {reason}")
+        yield Argument(option_spelling(role, tensorrt, shapes), f"`shapes`: {reason}")
     precision = engine_option("precision", engine.precision)
     if engine.precision is not Precision.FP32 and precision.known_to(tensorrt):
         reason = (

@@ -27,14 +27,18 @@ def context_digest(context: BuildContext) -> str:
 
     A .dockerignore file counts only where COPY finds it: what it keeps out, the listing shows.
     """
-    listing = [
+    lines = [
         [entry.path, "link", entry.target] if entry.target else [entry.path, _mode(entry), entry.digest]
         for entry in context.entries
         if entry.ignored_by is None or entry.path == DOCKERFILE
     ]
     # A Dockerfile that COPY does not find is another context than one that it does.
-    hidden = [entry.path for entry in context.entries if entry.ignored_by and entry.path == DOCKERFILE]
-    canonical = json.dumps({"entries": listing, "format": FORMAT_VERSION, "hidden": hidden}, sort_keys=True)
+    excluded_paths = [
+        entry.path for entry in context.entries if entry.ignored_by and entry.path == DOCKERFILE
+    ]
+    canonical = json.dumps(
+        {"entries": lines, "format": FORMAT_VERSION, "hidden": excluded_paths}, sort_keys=True
+    )
     return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 
 
@@ -69,12 +73,12 @@ def _chunks(file: Path, entry: ContextEntry) -> Iterator[bytes]:
     digest, size = hashlib.sha256(), 0
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb", buffering=0) as opened:
-            while size < entry.size and (chunk := opened.read(min(CHUNK, entry.size - size))):
+        with os.fdopen(handle, "rb", buffering=0) as content:
+            while size < entry.size and (chunk := content.read(min(CHUNK, entry.size - size))):
                 digest.update(chunk)
                 size += len(chunk)
                 yield chunk
-            is_longer = bool(opened.read(1))
+            is_longer = bool(content.read(1))
     except OSError as error:
         raise FindingsError([changed_file(file, f"can no longer be read: {error.strerror}")]) from error
     if is_longer or size != entry.size or f"sha256:{digest.hexdigest()}" != entry.digest:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from triton_fleet.builds.images.bases import check_digest
-from triton_fleet.builds.images.dockerfile import PREDEFINED
+from triton_fleet.builds.images.dockerfile import BUILDKIT_VALUES
 from triton_fleet.builds.images.inputs import ImageInputs, StageScope
 from triton_fleet.builds.images.instruction import Instruction, assignments
 from triton_fleet.builds.images.lines import shown
@@ -26,7 +26,7 @@ FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
 """Docker's own frontend: what other images make of a Dockerfile, no check can know."""
 CONTROL_PREFIX = "BUILDKIT_"
 """Of arguments that control BuildKit: one of them replaces the frontend."""
-OWN_ARGUMENTS = frozenset([*PREDEFINED, "TARGETSTAGE"])
+OWN_ARGUMENTS = frozenset([*BUILDKIT_VALUES, "TARGETSTAGE"])
 """What BuildKit sets for every FROM, with or without an ARG."""
 PROXIES = frozenset(["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"])
 """Arguments that need no ARG, in any case: https://docs.docker.com/reference/dockerfile/#predefined-args."""
@@ -57,7 +57,7 @@ def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
     instructions = [
         instruction for instruction in inputs.dockerfile.instructions if instruction.keyword == "ARG"
     ]
-    declared = {name for instruction in instructions for name, _ in assignments(instruction)}
+    names = {name for instruction in instructions for name, _ in assignments(instruction)}
     for name in inputs.arguments:
         mark = inputs.argument_mark(name)
         if name.startswith(CONTROL_PREFIX):
@@ -67,10 +67,14 @@ def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
         elif name in OWN_ARGUMENTS:
             message = f"the build argument {name} replaces a value that BuildKit sets itself"
             yield finding_at(mark, "FL942", message, "choose another name, and declare it by an ARG")
-        elif name not in declared and name.upper() not in PROXIES:
+        elif name not in names and name.upper() not in PROXIES:
             message = f"no ARG of {inputs.dockerfile.file} declares the build argument {name}"
-            known = sorted(declared - {TRITON_IMAGE})[:100]
-            hint = did_you_mean(name, known) if known else f"write `ARG {name}` in the stage that uses it"
+            candidates = sorted(names - {TRITON_IMAGE})[:100]
+            hint = (
+                did_you_mean(name, candidates)
+                if candidates
+                else f"write `ARG {name}` in the stage that uses it"
+            )
             yield replace(finding_at(mark, "FL941", message, hint), severity=Severity.WARNING)
 
 
@@ -80,21 +84,21 @@ def check_access(inputs: ImageInputs) -> Iterator[Finding]:
         scope = StageScope(inputs.dockerfile)
         for instruction in stage.instructions:
             scope.pass_by(instruction)
-            done = instruction.trigger or instruction
-            if done.keyword == "RUN":
-                yield from _check_run(inputs, done, scope)
+            inner = instruction.trigger or instruction
+            if inner.keyword == "RUN":
+                yield from _check_run(inputs, inner, scope)
 
 
 def _check_run(inputs: ImageInputs, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
     for flag in instruction.flags:
-        wanted = "a device" if flag[0] == "device" else REFUSED_FLAGS.get(flag)
-        if wanted:
-            message = f"RUN needs {wanted}, which builds do not have"
+        privilege = "a device" if flag[0] == "device" else REFUSED_FLAGS.get(flag)
+        if privilege:
+            message = f"RUN needs {privilege}, which builds do not have"
             yield inputs.finding("FL983", message, instruction.line, f"remove `--{flag[0]}={flag[1]}`")
     for mount in instruction.mounts():
         kind = (scope.resolve(mount.get("type", "bind")) or "").lower()
-        if wanted := REFUSED_MOUNTS.get(kind):
-            message = f"RUN mounts {wanted}, which builds do not have"
+        if privilege := REFUSED_MOUNTS.get(kind):
+            message = f"RUN mounts {privilege}, which builds do not have"
             hint = (
                 "remove the mount: put what it downloads into the build context, or install from an index"
                 " that needs no password"

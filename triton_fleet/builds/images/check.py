@@ -25,43 +25,41 @@ from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.source import MAX_FINDINGS
 
-MAX_JUDGED = 2000
-"""Findings of one check after which nothing further is looked at."""
-
-
-def check_image(inputs: ImageInputs) -> list[Finding]:
-    """The findings of an image, sorted: at most MAX_FINDINGS errors and as many warnings of each check."""
-    found = chain(inputs.dockerfile.findings, inputs.context.findings, _change(inputs), _checks(inputs))
-    return sorted(dict.fromkeys(found), key=lambda finding: finding.sort_key)
-
-
-def _change(inputs: ImageInputs) -> Iterator[Finding]:
-    """The Dockerfile that is checked is the one that the context holds, and so the one that is built."""
-    sent = next((entry for entry in inputs.context.entries if entry.path == DOCKERFILE), None)
-    if sent is not None and sent.digest != inputs.dockerfile.digest:
-        yield changed_file(inputs.dockerfile.file, "changed while the build context was read")
-
-
-def _checks(inputs: ImageInputs) -> Iterator[Finding]:
-    """Of each check some errors and some warnings: many warnings hide no error."""
-    for check in CHECKS:
-        found = list(islice(check(inputs), MAX_JUDGED))
-        errors = [each for each in found if each.severity is Severity.ERROR]
-        if len(found) == MAX_JUDGED and not errors:
-            message = (
-                f"the Dockerfile has more than {MAX_JUDGED} doubtful instructions, and is not read to its end"
-            )
-            errors.append(Finding(code="FL921", message=message, file=inputs.dockerfile.file))
-        yield from errors[:MAX_FINDINGS]
-        yield from [each for each in found if each.severity is not Severity.ERROR][:MAX_FINDINGS]
-
-
 ENTRYPOINT_SCRIPT = "nvidia_entrypoint.sh"
 PROGRAM = "shared_container"
 CAPABILITIES = "com.amazonaws.sagemaker.capabilities."
 MULTI_MODEL_LABELS = (f"{CAPABILITIES}multi-models", f"{CAPABILITIES}accept-bind-to-port")
 ROOT_USERS = ("root", "0")
 KEEP_ENTRYPOINT = f"remove it: the release's image has one, {ENTRYPOINT_SCRIPT}, which runs `serve`"
+MAX_CHECK_FINDINGS = 2000
+"""Findings of one check after which nothing further is looked at."""
+
+
+def check_image(inputs: ImageInputs) -> list[Finding]:
+    """The findings of an image, sorted: at most MAX_FINDINGS errors and as many warnings of each check."""
+    findings = chain(inputs.dockerfile.findings, inputs.context.findings, _change(inputs), _checks(inputs))
+    return sorted(dict.fromkeys(findings), key=lambda item: item.sort_key)
+
+
+def _change(inputs: ImageInputs) -> Iterator[Finding]:
+    """The Dockerfile that is checked is the one that the context holds, and so the one that is built."""
+    context_entry = next((entry for entry in inputs.context.entries if entry.path == DOCKERFILE), None)
+    if context_entry is not None and context_entry.digest != inputs.dockerfile.digest:
+        yield changed_file(inputs.dockerfile.file, "changed while the build context was read")
+
+
+def _checks(inputs: ImageInputs) -> Iterator[Finding]:
+    """Of each check some errors and some warnings: many warnings hide no error."""
+    for check in CHECKS:
+        findings = list(islice(check(inputs), MAX_CHECK_FINDINGS))
+        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+        if len(findings) == MAX_CHECK_FINDINGS and not errors:
+            excess = f"more than {MAX_CHECK_FINDINGS} doubtful instructions"
+            message = f"the Dockerfile has {excess}, and is not read to its end"
+            errors.append(Finding(code="FL921", message=message, file=inputs.dockerfile.file))
+        yield from errors[:MAX_FINDINGS]
+        warnings = (finding for finding in findings if finding.severity is not Severity.ERROR)
+        yield from islice(warnings, MAX_FINDINGS)
 
 
 def check_start(inputs: ImageInputs) -> Iterator[Finding]:

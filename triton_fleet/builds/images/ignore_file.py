@@ -137,7 +137,7 @@ def _segments(text: str) -> list[list[str]]:
     return segments
 
 
-def _character_class(negated: str, ranges: str) -> str:
+def _character_class(negation: str, ranges: str) -> str:
     """A class of characters; unlike Docker's, it never matches a slash."""
     expression = ""
     for match in _RANGE.finditer(ranges):
@@ -145,7 +145,7 @@ def _character_class(negated: str, ranges: str) -> str:
         if last < first:
             raise PatternError(f"the range {first}-{last} is empty")
         expression += f"{re.escape(first)}-{re.escape(last)}"
-    return f"(?!/)[{negated}{expression}]"
+    return f"(?!/)[{negation}{expression}]"
 
 
 def _names(tokens: Sequence[str]) -> str:
@@ -156,9 +156,9 @@ def _names(tokens: Sequence[str]) -> str:
             chunks.append("")
         else:
             chunks[-1] += token
-    first, *others = chunks
-    middle = "".join(f"(?>{_NAME}?{chunk})" for chunk in others[:-1])
-    return first + middle + "".join(_NAME + chunk for chunk in others[-1:])
+    first, *later_chunks = chunks
+    middle = "".join(f"(?>{_NAME}?{chunk})" for chunk in later_chunks[:-1])
+    return first + middle + "".join(_NAME + chunk for chunk in later_chunks[-1:])
 
 
 @dataclass(frozen=True)
@@ -193,15 +193,15 @@ class IgnoreFile:
 
     def match(self, path: str, around: IgnoreMatch) -> IgnoreMatch:
         """The match of a path; `around` is that of its folder."""
-        matching, by = 0, None
+        bits, by = 0, None
         for number, pattern in enumerate(self.patterns):
             bit = around.patterns & (1 << number) or pattern.matches(path) << number
-            matching |= bit
+            bits |= bit
             if bit and pattern.is_exception:
                 by = None
             elif bit and by is None:
                 by = pattern
-        return IgnoreMatch(matching, by)
+        return IgnoreMatch(bits, by)
 
     def ignored_by(self, path: str) -> IgnorePattern | None:
         """The pattern that keeps a path out."""

@@ -34,8 +34,8 @@ _HEREDOC = re.compile(r"\d*<<-?[^<\s][^<]*")
 
 def _word_pattern(escape: str) -> re.Pattern[str]:
     plain = re.escape(escape)
-    quoted = rf"\"(?:[^\"{plain}]|{plain}.)*\"|'[^']*'"
-    return re.compile(rf"(?:[^\s\"'{plain}]|{plain}.|{quoted}|[\"'{plain}])+", re.DOTALL)
+    quotes = rf"\"(?:[^\"{plain}]|{plain}.)*\"|'[^']*'"
+    return re.compile(rf"(?:[^\s\"'{plain}]|{plain}.|{quotes}|[\"'{plain}])+", re.DOTALL)
 
 
 _WORDS: dict[str, re.Pattern[str]] = {escape: _word_pattern(escape) for escape in ("\\", "`")}
@@ -182,5 +182,5 @@ def _exec_form(rest: str) -> tuple[str, ...] | None:
         array = json.loads(rest)
     except (ValueError, RecursionError):
         return None
-    plain = isinstance(array, list) and all(isinstance(each, str) for each in array)
+    plain = isinstance(array, list) and all(isinstance(item, str) for item in array)
     return tuple(array) if plain else None

@@ -121,9 +121,9 @@ class InstructionLines:
                 if not parts:
                     return ""
                 continue
-            ended = line.rstrip(" \t")
-            if not ended.endswith(self.escape) or ended.endswith(self.escape * 2):
+            text = line.rstrip(" \t")
+            if not text.endswith(self.escape) or text.endswith(self.escape * 2):
                 parts.append(line)
                 break
-            parts.append(ended[:-1])
+            parts.append(text[:-1])
         return "".join(parts)

@@ -63,15 +63,15 @@ def completes(config: ParsedConfig) -> bool:
 
 def runtime(config: ParsedConfig) -> Iterator[Finding]:
     """A library that Triton would not take: one outside of the backend's folders, or none at all."""
-    named, folder = config.message.runtime, backend_of(config) or config.directory
+    name, folder = config.message.runtime, backend_of(config) or config.directory
     if is_ensemble(config):
         return
-    if named and not normpath(f"{folder}/{named}").startswith(f"{folder}/"):
-        message = f"backend library name '{named}' escapes backend directory, for model '{config.name}'"
-    elif named == "model.py" and folder == "python":
-        message = f"unable to find Python backend based backend library '{named}' for model '{config.name}'"
-    elif named and named != "model.py" and not named.endswith(".so"):
-        message = f"unable to find backend library '{named}' for model '{config.name}'"
+    if name and not normpath(f"{folder}/{name}").startswith(f"{folder}/"):
+        message = f"backend library name '{name}' escapes backend directory, for model '{config.name}'"
+    elif name == "model.py" and folder == "python":
+        message = f"unable to find Python backend based backend library '{name}' for model '{config.name}'"
+    elif name and name != "model.py" and not name.endswith(".so"):
+        message = f"unable to find backend library '{name}' for model '{config.name}'"
     else:
         return
     hint = "leave out `runtime`: it is the backend's own library, `libtriton_BACKEND.so`, or `model.py`"
@@ -87,14 +87,14 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
             reason = f"Ensemble model '{name}' must have platform type 'ensemble' and empty backend type"
             yield config.finding("FL417", reason, "backend", hint="leave out `backend`")
         return
-    resolved = backend_of(config)
+    backend_name = backend_of(config)
     names = {*(backend.backend for backend in backends().values()), *backends_elsewhere()}
     near = get_close_matches(backend.lower(), names, 1, CLOSE) if backend not in names else []
     if backend and near:
         reason = f"unable to find backend library for backend '{backend}'"
         hint = f"did you mean `{near[0]}`? Of a backend of your own nothing is known here"
         yield config.finding("FL417", reason, "backend", hint=hint, severity=Severity.WARNING)
-    if not backend and platform and not resolved:
+    if not backend and platform and not backend_name:
         reason = f"unexpected platform type '{platform}' for {name}"
         hint = f"write `backend`, or one of the platforms {', '.join(sorted(PLATFORMS | FORMATS))}"
         yield config.finding("FL417", reason, "platform", hint=hint)
@@ -105,12 +105,12 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
         hint = f"Triton has it from {since} on, and the image is {release}"
         yield config.finding("FL417", reason, "platform", hint=hint)
         return
-    pairs = PAIRS.get(resolved, ())
+    pairs = PAIRS.get(backend_name, ())
     if pairs and platform and platform not in pairs:
-        reason = f"unexpected 'platform' and 'backend' pair, got:{platform}, {resolved}"
+        reason = f"unexpected 'platform' and 'backend' pair, got:{platform}, {backend_name}"
         hint = f"leave out `platform`, or write {' or '.join(pairs)}"
         yield config.finding("FL417", reason, "platform", hint=hint)
-    if not resolved and not message.default_model_filename and not config.directory:
+    if not backend_name and not message.default_model_filename and not config.directory:
         reason = (
             "neither `backend` nor `platform` is given: Triton goes by the model's files, then by its name"
         )

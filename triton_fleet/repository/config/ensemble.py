@@ -78,52 +78,52 @@ class FlowTensor:
 
 def flow(config: ParsedConfig) -> Iterator[Finding]:
     """Tensors that are written twice or never, or are never read, and inputs and outputs without a use."""
-    tensors, twice = _graph(config)
-    ready = _ready(tensors, {each.name for each in config.message.input})
-    for found in (
-        twice,
+    tensors, duplicates = _graph(config)
+    ready = _ready(tensors, {tensor.name for tensor in config.message.input})
+    for findings in (
+        duplicates,
         _without_use(config, tensors),
         _unwritten_tensors(config, tensors, ready),
         _unused_tensors(config, tensors, ready),
     ):
-        yield from islice(found, MAX_NAMES)
+        yield from islice(findings, MAX_NAMES)
 
 
 def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
-    tensors, twice = dict[str, FlowTensor](), list[Finding]()
+    tensors, duplicates = dict[str, FlowTensor](), list[Finding]()
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         for output, name in sorted(step.output_map.items()):
             place: Position = (*STEP, index, "output_map", output)
             tensor = tensors.setdefault(name, FlowTensor(place))
-            if tensor.written and len(twice) < MAX_NAMES:
+            if tensor.written and len(duplicates) < MAX_NAMES:
                 message = (
                     f"ensemble tensor '{name}' can appear in an output map only once for ensemble"
                     f" '{config.name}' step {index}"
                 )
-                twice.append(
+                duplicates.append(
                     config.finding(FLOW_CODE, message, *place, hint="give this output another tensor")
                 )
             tensor.written = True
             tensor.sources |= set(step.input_map.values())
         for own, name in sorted(step.input_map.items()):
             tensors.setdefault(name, FlowTensor((*STEP, index, "input_map", own))).read = True
-    return tensors, twice
+    return tensors, duplicates
 
 
 def _ready(tensors: Mapping[str, FlowTensor], inputs: Set[str]) -> set[str]:
     """The tensors that all steps produce from the ensemble's inputs, with these inputs."""
-    waiting = {name: len(tensor.sources) for name, tensor in tensors.items()}
+    counts = {name: len(tensor.sources) for name, tensor in tensors.items()}
     after = _after(tensors)
-    ready, arrived = set[str](), deque(name for name in tensors if name in inputs)
-    while arrived:
-        name = arrived.popleft()
+    ready, reached = set[str](), deque(name for name in tensors if name in inputs)
+    while reached:
+        name = reached.popleft()
         if name in ready:
             continue
         ready.add(name)
-        for each in after.get(name, ()):
-            waiting[each] -= 1
-            if not waiting[each]:
-                arrived.append(each)
+        for successor in after.get(name, ()):
+            counts[successor] -= 1
+            if not counts[successor]:
+                reached.append(successor)
     return ready
 
 
@@ -138,9 +138,9 @@ def _after(tensors: Mapping[str, FlowTensor]) -> dict[str, list[str]]:
 
 def _without_use(config: ParsedConfig, tensors: Mapping[str, FlowTensor]) -> Iterator[Finding]:
     for kind in ("input", "output"):
-        for index, each in enumerate(getattr(config.message, kind)):
-            if each.name not in tensors:
-                message = f"ensemble {kind} '{each.name}' for ensemble {config.name}' is not used"
+        for index, tensor in enumerate(getattr(config.message, kind)):
+            if tensor.name not in tensors:
+                message = f"ensemble {kind} '{tensor.name}' for ensemble {config.name}' is not used"
                 hint = f"no step's `{kind}_map` has it as a value: map it, or leave it out"
                 yield config.finding(FLOW_CODE, message, kind, index, hint=hint)
 
@@ -148,18 +148,18 @@ def _without_use(config: ParsedConfig, tensors: Mapping[str, FlowTensor]) -> Ite
 def _unwritten_tensors(
     config: ParsedConfig, tensors: Mapping[str, FlowTensor], ready: Set[str]
 ) -> Iterator[Finding]:
-    for index, each in enumerate(config.message.output):
-        if each.name not in tensors or each.name in ready:
+    for index, output in enumerate(config.message.output):
+        if output.name not in tensors or output.name in ready:
             continue
-        message = f"output '{each.name}' for ensemble '{config.name}' is not written"
-        last, seen = each.name, {each.name}
-        while missing := min(tensors[last].sources - ready - seen, default=""):
-            last = missing
-            seen.add(last)
-        if last != each.name:
+        message = f"output '{output.name}' for ensemble '{config.name}' is not written"
+        last, chain = output.name, {output.name}
+        while source := min(tensors[last].sources - ready - chain, default=""):
+            last = source
+            chain.add(last)
+        if last != output.name:
             message += f": at least one of its depending tensors, '{last}', is not connected"
-        lost = f"no step writes '{last}', and it is not an input"
-        hint = "the steps run in a circle" if tensors[last].written else lost
+        message_start = f"no step writes '{last}', and it is not an input"
+        hint = "the steps run in a circle" if tensors[last].written else message_start
         yield config.finding(FLOW_CODE, message, "output", index, hint=hint)
 
 
@@ -167,24 +167,24 @@ def _unused_tensors(
     config: ParsedConfig, tensors: Mapping[str, FlowTensor], ready: Set[str]
 ) -> Iterator[Finding]:
     """Tensors that are never read or written; those that an output waits for are reported with it."""
-    outputs = {each.name for each in config.message.output}
-    awaited = _before(tensors, outputs)
+    outputs = {output.name for output in config.message.output}
+    reachable = _before(tensors, outputs)
     for name, tensor in sorted(tensors.items()):
         if name not in outputs and (name not in ready or not tensor.read):
             message = f"ensemble tensor '{name}' is unused in ensemble '{config.name}'"
             if name in ready:
                 hint = "no step reads it, and it is not an output"
                 yield config.finding(FLOW_CODE, message, *tensor.place, hint=hint)
-            elif name not in awaited:
+            elif name not in reachable:
                 yield config.finding(FLOW_CODE, message, *tensor.place, hint="nothing writes it")
 
 
 def _before(tensors: Mapping[str, FlowTensor], names: Iterable[str]) -> set[str]:
     """The tensors that some of these wait for, near and far."""
-    before, left = set[str](), deque(names)
-    while left:
-        tensor = tensors.get(left.popleft())
+    before, queue = set[str](), deque(names)
+    while queue:
+        tensor = tensors.get(queue.popleft())
         for source in tensor.sources - before if tensor else ():
             before.add(source)
-            left.append(source)
+            queue.append(source)
     return before

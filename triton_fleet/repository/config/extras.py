@@ -29,8 +29,8 @@ def response_cache(config: ParsedConfig) -> Iterator[Finding]:
             message.model_transaction_policy.decoupled
         ),
     }
-    for kind, given in kinds.items():
-        if given:
+    for kind, is_set in kinds.items():
+        if is_set:
             reason = f"Response Cache does not currently support model {config.name} {kind}"
             yield config.finding("FL429", reason, "response_cache", hint="leave out `response_cache`")
 
@@ -79,14 +79,14 @@ def metrics(config: ParsedConfig) -> Iterator[Finding]:
 
 
 CODE = "FL426"
-NONE_LOADED = "at least one version must be available under the version policy of model '{}'"
+NO_VERSION = "at least one version must be available under the version policy of model '{}'"
 
 
 def version_policy(config: ParsedConfig) -> Iterator[Finding]:
     """A policy that takes no version at all, or no version that there can be."""
     policy = config.message.version_policy
     choice = policy.WhichOneof("policy_choice")
-    message = NONE_LOADED.format(config.name)
+    message = NO_VERSION.format(config.name)
     if choice == "latest" and policy.latest.num_versions == 0:
         hint = "write `latest { num_versions: 1 }`, or leave the policy out"
         yield config.finding(CODE, message, "version_policy", hint=hint)

@@ -89,8 +89,8 @@ class ParsedConfig:
     def enum(self, message: Any, field: str) -> str:
         """The name of an enum field's value, or its number where it has none."""
         value = getattr(message, field)
-        known = message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number.get(value)
-        return known.name if known else str(value)
+        enum_value = message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number.get(value)
+        return enum_value.name if enum_value else str(value)
 
 
 def parsed_config(content: bytes, file: Path, directory: str = "") -> ParsedConfig:
@@ -169,20 +169,20 @@ def wording(message: str, line: str, column: int | None) -> tuple[str, str]:
     at = (column or 1) - 1
     token = TOKEN.match(line, at)
     field = FIELD.search(line[max(at - FAR, 0) : at])
-    if expected := EXPECTED.fullmatch(message):
-        message = _expectation(expected[1], token[0] if token else "", field[1] if field else "")
-    if found := NO_FIELD.search(message):
-        known = _fields(found["message"])
-        near = get_close_matches(found["field"], known, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(sorted(known))}"
-        return f"{found[0]}.", hint if known else ""
-    if found := NO_VALUE.search(message):
-        value, values = found["name"] or found["number"], _values(found["enum"])
+    if expectation := EXPECTED.fullmatch(message):
+        message = _expectation(expectation[1], token[0] if token else "", field[1] if field else "")
+    if field_match := NO_FIELD.search(message):
+        fields = _fields(field_match["message"])
+        near = get_close_matches(field_match["field"], fields, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(sorted(fields))}"
+        return f"{field_match[0]}.", hint if fields else ""
+    if field_match := NO_VALUE.search(message):
+        value, values = field_match["name"] or field_match["number"], _values(field_match["enum"])
         near = get_close_matches(value, values, 1)
         hint = f"did you mean `{near[0]}`?" if near else f"write one of {', '.join(values)}"
         if value.startswith('"'):
             return f"Expected integer or identifier, got: {value}", "leave the quotation marks out"
-        name = field[1] if field else found["enum"]
+        name = field[1] if field else field_match["enum"]
         return f'Unknown enumeration value of "{value}" for field "{name}".', _of_template(line) or hint
     for pattern, words in WORDS:
         if pattern.search(message):
@@ -193,12 +193,12 @@ def wording(message: str, line: str, column: int | None) -> tuple[str, str]:
     )
 
 
-def _expectation(what: str, token: str, field: str) -> str:
-    if what == '"true" or "false"':
+def _expectation(alternatives: str, token: str, field: str) -> str:
+    if alternatives == '"true" or "false"':
         if token.startswith('"'):
             return f"Expected identifier, got: {token}"
         return f'Invalid value for boolean field "{field}". Value: "{token}".'
-    return f'Expected {what}, found "{token}".' if token else "Expected identifier, got: "
+    return f'Expected {alternatives}, found "{token}".' if token else "Expected identifier, got: "
 
 
 def _of_template(line: str) -> str:

@@ -48,29 +48,29 @@ def parameters(config: ParsedConfig, backend: str, release: str | None) -> Itera
 
 def _of_core(config: ParsedConfig, release: str | None) -> Iterator[Finding]:
     facts = core_parameter(BATCH_STRATEGY)
-    batched = config.message.HasField("sequence_batching") and BATCH_STRATEGY in config.message.parameters
-    if batched and (release is None or release >= facts["since"]):
+    has_batcher = config.message.HasField("sequence_batching") and BATCH_STRATEGY in config.message.parameters
+    if has_batcher and (release is None or release >= facts["since"]):
         hint = "leave the parameter out, or use `dynamic_batching`"
         yield config.finding("FL450", facts["with_sequences"], "parameters", BATCH_STRATEGY, hint=hint)
 
 
 def _parameter(config: ParsedConfig, facts: Backend, key: str, release: str | None) -> Iterator[Finding]:
-    known = facts.parameters.get(key)
-    if known is None:
+    fact = facts.parameters.get(key)
+    if fact is None:
         message, hint = _unknown(facts, key)
-    elif known.until and (release is None or release >= known.until):
+    elif fact.until and (release is None or release >= fact.until):
         message = (
-            f"parameter '{key}' has not been read by the {facts.backend} backend since Triton {known.until}"
+            f"parameter '{key}' has not been read by the {facts.backend} backend since Triton {fact.until}"
         )
-        hint = f"write `{known.instead}` instead" if known.instead else "leave it out"
-    elif release is not None and known.since > release:
+        hint = f"write `{fact.instead}` instead" if fact.instead else "leave it out"
+    elif release is not None and fact.since > release:
         message = (
-            f"parameter '{key}' is read by the {facts.backend} backend from Triton {known.since} on;"
+            f"parameter '{key}' is read by the {facts.backend} backend from Triton {fact.since} on;"
             f" the image is {release}"
         )
         hint = "leave it out, or choose a later image"
     else:
-        yield from _value(config, known, release)
+        yield from _value(config, fact, release)
         return
     if message:
         yield config.finding("FL452", message, "parameters", key, hint=hint, severity=Severity.WARNING)
@@ -80,7 +80,7 @@ def _unknown(facts: Backend, key: str) -> tuple[str, str]:
     """The message and hint for a key that the backend lacks; both empty if the key may be the user's own."""
     if key in facts.elsewhere:
         return f"parameter '{key}' {facts.elsewhere[key]}", "leave it out"
-    readable = {each.lower(): each for each, of in facts.parameters.items() if not of.until}
+    readable = {name.lower(): name for name, of in facts.parameters.items() if not of.until}
     near = get_close_matches(key.lower(), readable, 1, NEAR)
     if facts.open or not near:
         return "", ""
@@ -107,33 +107,37 @@ CODE = "FL454"
 def accelerators(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator[Finding]:
     """What is wrong with a model's execution accelerators; instances on a GPU alone read those for GPUs."""
     on_gpu = runs_on_gpu(config)
-    for device, known in facts.accelerators.items():
+    for device, accelerators_of_device in facts.accelerators.items():
         if device == "gpu" and on_gpu is False:
             continue
         severity = Severity.WARNING if device == "gpu" and on_gpu is None else Severity.ERROR
-        given = config.message.optimization.execution_accelerators
+        settings = config.message.optimization.execution_accelerators
         field = f"{device}_execution_accelerator"
-        for index, each in enumerate(getattr(given, field)):
+        for index, setting in enumerate(getattr(settings, field)):
             place = ("optimization", "execution_accelerators", field, index)
-            yield from _accelerator(config, each, known, place, severity, release)
+            yield from _accelerator(config, setting, accelerators_of_device, place, severity, release)
 
 
 def _accelerator(
     config: ParsedConfig,
-    given: Any,
-    known: Mapping[str, Accelerator],
+    accelerator_config: Any,
+    accelerators: Mapping[str, Accelerator],
     place: Position,
     severity: Severity,
     release: str | None,
 ) -> Iterator[Finding]:
-    there = [each.name for each in known.values() if release is None or each.since <= release]
-    if given.name not in there:
-        message = f"unknown Execution Accelerator '{given.name}' is requested"
-        hint = f"the backend has {', '.join(there)}"
+    names = [
+        accelerator_facts.name
+        for accelerator_facts in accelerators.values()
+        if release is None or accelerator_facts.since <= release
+    ]
+    if accelerator_config.name not in names:
+        message = f"unknown Execution Accelerator '{accelerator_config.name}' is requested"
+        hint = f"the backend has {', '.join(names)}"
         yield config.finding(CODE, message, *place, "name", hint=hint, severity=severity)
         return
-    accelerator = known[given.name]
-    for key in sorted(given.parameters):
+    accelerator = accelerators[accelerator_config.name]
+    for key in sorted(accelerator_config.parameters):
         parameter, wrong = accelerator.parameters.get(key), None
         later = parameter is not None and release is not None and parameter.since > release
         if later or (parameter is None and not accelerator.open):
@@ -142,7 +146,9 @@ def _accelerator(
             )
             message = accelerator.message.format(key=key)
             hint = since or f"it takes {', '.join(sorted(accelerator.parameters))}"
-        elif parameter and (wrong := wrong_value(parameter, given.parameters[key], config.name, release)):
+        elif parameter and (
+            wrong := wrong_value(parameter, accelerator_config.parameters[key], config.name, release)
+        ):
             message, hint = wrong.message, wrong.hint
         else:
             continue
@@ -174,16 +180,16 @@ def python_parameters(config: ParsedConfig) -> Iterator[Finding]:
 
 def _code(config: ParsedConfig) -> Iterator[Finding]:
     """A file that Python cannot import as a module of the version's folder (tried with 24.10)."""
-    named = config.message.default_model_filename
-    stem = named.removesuffix(".py")
-    if not named or "/" in named:
+    filename = config.message.default_model_filename
+    stem = filename.removesuffix(".py")
+    if not filename or "/" in filename:
         return
-    if stem == named:
-        message = f"Model name must end with '.py'. Model name is \"{named}\"."
+    if stem == filename:
+        message = f"Model name must end with '.py'. Model name is \"{filename}\"."
     elif "." in stem:
         message = f"No module named '1.{stem.partition('.')[0]}'"
-    elif any(each.isspace() for each in stem):
-        message = f"{named!r} is started by a shell, which splits it on white space"
+    elif any(character.isspace() for character in stem):
+        message = f"{filename!r} is started by a shell, which splits it on white space"
     else:
         return
     yield config.finding("FL458", message, "default_model_filename", hint="call it as a module: `model.py`")

@@ -34,57 +34,57 @@ def sequences(config: ParsedConfig) -> Iterator[Finding]:
 
 
 def _names(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
-    seen = set[str]()
+    names = set[str]()
     for index, tensor in enumerate(batcher.control_input):
         place = (SEQUENCE, "control_input", index)
         if not tensor.name:
             message = f"sequence batching control tensor must have a name for {config.name}"
             yield config.finding(CODE, message, *place, hint="name the model's input that takes the control")
-        elif tensor.name in seen:
+        elif tensor.name in names:
             message = (
                 f"sequence batching control tensor '{tensor.name}' is specified for multiple control kinds"
                 f" for {config.name}"
             )
             yield config.finding(CODE, message, *place, hint="give each control an input of its own")
-        seen.add(tensor.name)
+        names.add(tensor.name)
 
 
 def _controls(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
-    seen = set[str]()
+    names = set[str]()
     for index, tensor in enumerate(batcher.control_input):
         for number, control in enumerate(tensor.control):
             place = (SEQUENCE, "control_input", index, "control", number)
             kind = config.enum(control, "kind")
-            if kind in seen:
+            if kind in names:
                 message = f"sequence batching specifies multiple {kind} tensors for {config.name}"
                 yield config.finding(CODE, message, *place, hint="leave one of them out")
             elif kind == CORRELATION:
                 yield from _correlation(config, control, place)
             elif kind in KINDS:
                 yield from _boolean(config, control, kind, place)
-            seen.add(kind)
+            names.add(kind)
 
 
 def _boolean(config: ParsedConfig, control: Any, kind: str, place: Position) -> Iterator[Finding]:
-    given = [field for field in VALUES if getattr(control, field)]
-    either = "'int32_false_true', 'fp32_false_true'"
-    if not given:
+    keys = [field for field in VALUES if getattr(control, field)]
+    alternatives = "'int32_false_true', 'fp32_false_true'"
+    if not keys:
         message = (
-            f"sequence batching must specify either {either} or 'bool_false_true' for {kind} for"
+            f"sequence batching must specify either {alternatives} or 'bool_false_true' for {kind} for"
             f" {config.name}"
         )
         yield config.finding(CODE, message, *place, hint="write `int32_false_true: [ 0, 1 ]`")
-    elif len(given) > 1:
+    elif len(keys) > 1:
         message = (
-            f"sequence batching specifies more than one from {either} and 'bool_false_true'"
+            f"sequence batching specifies more than one from {alternatives} and 'bool_false_true'"
             f" for {kind} for {config.name}"
         )
-        yield config.finding(CODE, message, *place, hint=f"keep only {given[0]}")
-    elif len(getattr(control, given[0])) != 2:
+        yield config.finding(CODE, message, *place, hint=f"keep only {keys[0]}")
+    elif len(getattr(control, keys[0])) != 2:
         message = (
-            f"sequence batching control '{given[0]}' must have exactly 2 entries for {kind} for {config.name}"
+            f"sequence batching control '{keys[0]}' must have exactly 2 entries for {kind} for {config.name}"
         )
-        yield config.finding(CODE, message, *place, given[0], hint="the first means false, the second true")
+        yield config.finding(CODE, message, *place, keys[0], hint="the first means false, the second true")
 
 
 def _correlation(config: ParsedConfig, control: Any, place: Position) -> Iterator[Finding]:
@@ -119,7 +119,7 @@ ANY = -1
 
 def states(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
     """What is wrong with the initial states of a sequence batcher."""
-    seen = set[str]()
+    names = set[str]()
     for index, state in enumerate(batcher.state):
         place = ("sequence_batching", "state", index, "initial_state")
         count = len(state.initial_state)
@@ -131,11 +131,11 @@ def states(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
             yield config.finding(CODE, message, *place, 1, hint="leave all but one out")
         elif count == 1:
             message, hint = _initial(state, state.initial_state[0])
-            if state.input_name in seen:
+            if state.input_name in names:
                 message, hint = f"State input name '{state.input_name}' specified more than once.", ""
             if message:
                 yield config.finding(CODE, message, *place, 0, hint=hint)
-            seen.add(state.input_name)
+            names.add(state.input_name)
 
 
 def _initial(state: Any, initial: Any) -> tuple[str, str]:
@@ -156,14 +156,14 @@ def _initial(state: Any, initial: Any) -> tuple[str, str]:
             f" state input '{name}'. {len(initial.dims)} != {len(state.dims)}"
         )
         return message, "write as many `dims` as the state has"
-    for own, wanted in zip(initial.dims, state.dims, strict=True):
+    for own, state_size in zip(initial.dims, state.dims, strict=True):
         if own == ANY:
             message = f"'initial_state' field for state input name '{name}' contains variable dimensions."
             return message, "write numbers: the first state has to have a size"
-        if wanted not in (ANY, own):
+        if state_size not in (ANY, own):
             message = (
                 f"'initial_state' dim for input name '{name}' doesn't match 'state' dim description."
-                f" {own} != {wanted}"
+                f" {own} != {state_size}"
             )
             return message, ""
     if initial.WhichOneof("state_data") is None:

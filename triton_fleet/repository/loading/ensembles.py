@@ -25,14 +25,16 @@ def steps_of(config: ParsedConfig) -> list[str]:
 
 def missing_models(config: ParsedConfig, models: Collection[str]) -> Iterator[Finding]:
     """Composing models that the repository does not have."""
-    missing = sorted(name for name in steps_of(config) if name and name not in models)
+    absent_models = sorted(name for name in steps_of(config) if name and name not in models)
     for index, step in enumerate(config.message.ensemble_scheduling.step):
-        if step.model_name in missing:
-            names = ", ".join(missing)
+        if step.model_name in absent_models:
+            names = ", ".join(absent_models)
             message = f"ensemble {config.name} contains models that are not available or ambiguous: {names}"
-            there = ", ".join(sorted(name for name in models if name != config.directory)) or "no other model"
+            other_names = (
+                ", ".join(sorted(name for name in models if name != config.directory)) or "no other model"
+            )
             yield config.finding(
-                CODE, message, *STEP, index, "model_name", hint=f"the repository has {there}"
+                CODE, message, *STEP, index, "model_name", hint=f"the repository has {other_names}"
             )
             return
 
@@ -40,29 +42,29 @@ def missing_models(config: ParsedConfig, models: Collection[str]) -> Iterator[Fi
 def missing_versions(config: ParsedConfig, versions: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
     """Steps that ask for a version which is not loaded; `versions` are the loaded ones of each model."""
     for index, step in enumerate(config.message.ensemble_scheduling.step):
-        there, wanted = versions.get(step.model_name), step.model_version
-        if there and wanted != LATEST and str(wanted) not in there:
+        loaded_numbers, version = versions.get(step.model_name), step.model_version
+        if loaded_numbers and version != LATEST and str(version) not in loaded_numbers:
             message = (
-                f"ensemble '{config.name}' depends on '{step.model_name}' whose required version {wanted} is"
+                f"ensemble '{config.name}' depends on '{step.model_name}' whose required version {version} is"
                 " not loaded."
             )
-            hint = f"write `model_version: -1`; {step.model_name} has {', '.join(there)}"
+            hint = f"write `model_version: -1`; {step.model_name} has {', '.join(loaded_numbers)}"
             yield config.finding(CODE, message, *STEP, index, "model_version", hint=hint)
 
 
 def decoupled_branches(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
     """Steps of an ensemble whose inputs originate from different decoupled models."""
     steps = list(config.message.ensemble_scheduling.step)
-    labels, waiting, numbers = (
-        {each.name: 0 for each in config.message.input},
+    labels, open_steps, numbers = (
+        {tensor.name: 0 for tensor in config.message.input},
         dict(enumerate(steps)),
         count(1),
     )
     while ready := [
-        index for index, step in waiting.items() if set(step.input_map.values()) <= labels.keys()
+        index for index, step in open_steps.items() if set(step.input_map.values()) <= labels.keys()
     ]:
         for index in ready:
-            step = waiting.pop(index)
+            step = open_steps.pop(index)
             origins = {labels[name] for name in step.input_map.values()}
             model = configs.get(step.model_name)
             if len(origins) > 1:
@@ -71,7 +73,7 @@ def decoupled_branches(config: ParsedConfig, configs: Mapping[str, ParsedConfig]
             if model is not None and model.message.model_transaction_policy.decoupled:
                 label = next(numbers)
             labels |= dict.fromkeys(step.output_map.values(), label)
-    if len({labels[each.name] for each in config.message.output if each.name in labels}) > 1:
+    if len({labels[tensor.name] for tensor in config.message.output if tensor.name in labels}) > 1:
         yield _refusal(config, None, config.name)
 
 
@@ -115,20 +117,20 @@ def _circle(name: str, config: ParsedConfig, way: Sequence[str]) -> Finding:
 
 def _in_circles(steps: Mapping[str, Sequence[str]]) -> set[str]:
     """The ensembles that are left when those whose steps all end are taken away, again and again."""
-    waiting = {name: len(called) for name, called in steps.items()}
+    counts = {name: len(callees) for name, callees in steps.items()}
     callers: dict[str, list[str]] = {name: [] for name in steps}
-    for name, called in steps.items():
-        for each in called:
-            callers[each].append(name)
-    ended = deque(name for name, count in waiting.items() if not count)
-    while ended:
-        name = ended.popleft()
-        del waiting[name]
+    for name, callees in steps.items():
+        for callee in callees:
+            callers[callee].append(name)
+    queue = deque(name for name, count in counts.items() if not count)
+    while queue:
+        name = queue.popleft()
+        del counts[name]
         for caller in callers[name]:
-            waiting[caller] -= 1
-            if not waiting[caller]:
-                ended.append(caller)
-    return set(waiting)
+            counts[caller] -= 1
+            if not counts[caller]:
+                queue.append(caller)
+    return set(counts)
 
 
 def _way_back(start: str, steps: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

@@ -85,23 +85,25 @@ def ensemble_findings(model: Model, models: Mapping[str, Model]) -> Iterator[Fin
     """What does not fit between an ensemble and its composing models."""
     if not model.config.message.HasField("ensemble_scheduling"):
         return
-    configs = {name: each.config for name, each in models.items()}
+    configs = {name: model_config.config for name, model_config in models.items()}
     yield from missing_models(model.config, configs)
-    yield from missing_versions(model.config, {name: each.versions for name, each in models.items()})
+    yield from missing_versions(
+        model.config, {name: model_config.versions for name, model_config in models.items()}
+    )
     yield from mappings(model.config, configs)
     yield from decoupled_branches(model.config, configs)
-    decoupled = [
+    decoupled_names = [
         name
         for name in steps_of(model.config)
         if name in configs and configs[name].message.model_transaction_policy.decoupled
     ]
-    if decoupled and model.config.message.response_cache.enable:
+    if decoupled_names and model.config.message.response_cache.enable:
         message = (
             f"Response Cache does not currently support model {model.config.name} with 'decoupled'"
             " transaction"
             " policy. Please disable the response cache."
         )
-        hint = f"leave it out: {decoupled[0]} answers in several parts, so the ensemble does"
+        hint = f"leave it out: {decoupled_names[0]} answers in several parts, so the ensemble does"
         yield model.config.finding("FL429", message, "response_cache", hint=hint)
 
 
@@ -116,26 +118,26 @@ def _class(contents: Contents, model: Model) -> Iterator[Finding]:
 
 def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
     """A library that neither the image has nor the model brings."""
-    named, folder = model.config.message.runtime, model.directory
+    name, folder = model.config.message.runtime, model.directory
     own = ("", "model.py", f"libtriton_{model.backend}.so")
-    brought = [contents.path(folder, version, named) for version in ("", *model.versions)]
+    brought = [contents.path(folder, version, name) for version in ("", *model.versions)]
     if (
-        named.endswith(".so")
-        and "/" not in named
-        and named not in own
+        name.endswith(".so")
+        and "/" not in name
+        and name not in own
         and not any(map(contents.is_file, brought))
     ):
-        message = f"unable to find backend library '{named}' for model '{model.config.name}'"
+        message = f"unable to find backend library '{name}' for model '{model.config.name}'"
         hint = f"leave out `runtime`, it is libtriton_{model.backend}.so, or put the library beside the model"
         yield model.config.finding("FL417", message, "runtime", hint=hint)
 
 
 def _name(contents: Contents, model: Model) -> Iterator[Finding]:
     """A directory that a Python model cannot be started in."""
-    if model.backend == "python" and not contents.packed and (found := SHELL.search(model.directory)):
+    if model.backend == "python" and not contents.packed and (match := SHELL.search(model.directory)):
         message = (
             f"{model.directory!r} cannot be a Python model's name: a shell starts it, and interprets"
-            f" {found[0]!r}"
+            f" {match[0]!r}"
         )
         place = contents.file(model.directory)
         yield Finding(code="FL405", message=message, hint="rename the directory", file=place)
@@ -182,10 +184,10 @@ def named_files(contents: Contents, model: str, config: ParsedConfig) -> Iterato
         elif not contents.is_file(whole):
             message = f"failed to open text file for read {whole}: No such file or directory"
             yield config.finding(CODE, message, *file.place, hint=f"create {whole}")
-        elif (there := contents.entries[whole].size) < file.size:
+        elif (size := contents.entries[whole].size) < file.size:
             message = (
                 f"{file.folder} setting expects {file.size} bytes, but the data provided from"
-                f" {file.name}only has {there} bytes"
+                f" {file.name}only has {size} bytes"
             )
             yield config.finding(CODE, message, *file.place, hint="write as many elements as `dims` require")
 
@@ -196,15 +198,15 @@ def _file_references(config: ParsedConfig) -> Iterator[FileReference]:
         if output.label_filename:
             yield FileReference(("output", index, "label_filename"), "", output.label_filename, 0)
     for index, sample in enumerate(message.model_warmup):
-        for key, each in sorted(sample.inputs.items()):
-            if each.WhichOneof("input_data_type") == "input_data_file" and sample.batch_size:
+        for key, tensor in sorted(sample.inputs.items()):
+            if tensor.WhichOneof("input_data_type") == "input_data_file" and sample.batch_size:
                 place = ("model_warmup", index, "inputs", key, "input_data_file")
-                yield FileReference(place, "warmup", each.input_data_file, _bytes(config, each))
+                yield FileReference(place, "warmup", tensor.input_data_file, _bytes(config, tensor))
     for index, state in enumerate(message.sequence_batching.state):
-        for number, each in enumerate(state.initial_state):
-            if each.WhichOneof("state_data") == "data_file":
+        for number, tensor in enumerate(state.initial_state):
+            if tensor.WhichOneof("state_data") == "data_file":
                 field = ("sequence_batching", "state", index, "initial_state", number, "data_file")
-                yield FileReference(field, "initial_state", each.data_file, _bytes(config, each))
+                yield FileReference(field, "initial_state", tensor.data_file, _bytes(config, tensor))
 
 
 def _bytes(config: ParsedConfig, tensor: Any) -> int:

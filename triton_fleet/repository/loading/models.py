@@ -38,36 +38,36 @@ class Model:
 
 def models_of(contents: Contents) -> tuple[dict[str, Model], dict[str, list[Finding]]]:
     """The models by directory, and by directory why a configuration cannot be read."""
-    models, refused = dict[str, Model](), dict[str, list[Finding]]()
+    models, refusals = dict[str, Model](), dict[str, list[Finding]]()
     folders = [""] if contents.is_file(CONFIG) else contents.folders()
     for folder in folders:
         path = contents.path(folder, CONFIG)
-        given = contents.is_file(path)
-        if path in contents.entries and not given:
+        has_config = contents.is_file(path)
+        if path in contents.entries and not has_config:
             message = "config.pbtxt is not a file: the server ends"
-            refused[folder] = [
+            refusals[folder] = [
                 Finding(code="FL415", message=message, hint="put a file there", file=contents.file(path))
             ]
             continue
-        if given and path not in contents.texts:
+        if has_config and path not in contents.texts:
             continue
         try:
             config = parsed_config(contents.texts.get(path, b""), contents.file(path), folder)
         except FindingsError as error:
-            refused[folder] = error.findings
+            refusals[folder] = error.findings
             continue
-        if given or present_versions(contents, folder):
-            models[folder] = _model(contents, folder, config, given=given)
-    return models, refused
+        if has_config or present_versions(contents, folder):
+            models[folder] = _model(contents, folder, config, given=has_config)
+    return models, refusals
 
 
 def _model(contents: Contents, folder: str, config: ParsedConfig, *, given: bool) -> Model:
-    there, folders = present_versions(contents, folder), contents.folders(folder)
+    numbers, folders = present_versions(contents, folder), contents.folders(folder)
     # Triton looks into the first folder there is, whatever it is for.
     first = contents.below(contents.path(folder, min(folders))) if folders else {}
     names = [name for name in first if name in FILES]
     backend = "" if config.message.platform == "ensemble" else backend_of(config.message, folder, names)
-    versions = tuple(policy_versions(config, there))
+    versions = tuple(policy_versions(config, numbers))
     config = replace(config, completed=_completes(contents, folder, config, backend, versions))
     config = completed_by_graph(config, contents, folder, backend, versions)
     return Model(directory=folder, config=config, given=given, backend=backend, versions=versions)
@@ -96,7 +96,7 @@ def python_codes(
 
 def configs_of(models: Mapping[str, Model]) -> dict[str, ParsedConfig]:
     """The configurations that were given, by directory."""
-    return {name: each.config for name, each in models.items() if each.given}
+    return {name: model.config for name, model in models.items() if model.given}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.models import Model, ServingContainer
 from triton_fleet.repository.python.code import CODE, syntax_tree
 
-FINDING = "FL472"
+IMPORT_CODE = "FL472"
 BACKEND, UTILITIES = "python", "triton_python_backend_utils"
 
 
@@ -32,7 +32,7 @@ def missing_imports(
     """
     if setting.own_image:
         return
-    known = sys.stdlib_module_names | release_modules(setting.release or releases()[-1]) | {UTILITIES}
+    modules = sys.stdlib_module_names | release_modules(setting.release or releases()[-1]) | {UTILITIES}
     for model in models:
         if model.backend != BACKEND or KEY in model.config.message.parameters:
             continue
@@ -45,8 +45,8 @@ def missing_imports(
             }
             path = contents.path(folder, model.config.message.default_model_filename or CODE)
             for line, module in _imports(contents.texts.get(path, b"")):
-                if module not in known and module not in own:
-                    yield _finding(contents, path, line, module, setting.release)
+                if module not in modules and module not in own:
+                    yield _import_problem(contents, path, line, module, setting.release)
 
 
 def _imports(code: bytes) -> Iterator[tuple[int, str]]:
@@ -69,10 +69,10 @@ def _changes_path(node: ast.AST) -> bool:
     )
 
 
-def _finding(contents: Contents, path: str, line: int, module: str, release: str | None) -> Finding:
+def _import_problem(contents: Contents, path: str, line: int, module: str, release: str | None) -> Finding:
     image = f"the image of {release}" if release else "Triton's images"
     return Finding(
-        code=FINDING,
+        code=IMPORT_CODE,
         message=f"{module!r} is not known to be in {image}: the model would not load",
         file=contents.file(path),
         line=line,
@@ -86,21 +86,21 @@ REQUEST, LOADS = "InferenceRequest", "load_model"
 
 
 def unloaded_calls(
-    contents: Contents, setting: ServingContainer, loaded: Collection[str], models: Mapping[str, Model]
+    contents: Contents, setting: ServingContainer, names: Collection[str], models: Mapping[str, Model]
 ) -> Iterator[Finding]:
     """Calls of models that are not loaded, or do not exist, in the Python code of those that are.
 
     Only names that stand in the call itself are seen.
     """
-    loaded_ones = set(loaded)
-    for name in loaded:
+    loaded_ones = set(names)
+    for name in names:
         codes = _codes(contents, models[name])
         trees = {path: _calls(code) for path, code in codes.items()}
-        own = {each for _, loads in trees.values() for each in loads}
+        own = {model_name for _, loads in trees.values() for model_name in loads}
         for path, (calls, _) in trees.items():
-            for line, called in calls:
-                if called not in loaded_ones and called not in own:
-                    yield _unloaded_finding(contents.file(path), line, name, called, setting, models)
+            for line, callee in calls:
+                if callee not in loaded_ones and callee not in own:
+                    yield _call_problem(contents.file(path), line, name, callee, setting, models)
 
 
 def called_models(contents: Contents, model: Model) -> set[str]:
@@ -117,18 +117,18 @@ def _codes(contents: Contents, model: Model) -> dict[str, bytes]:
     return {path: contents.texts[path] for path in paths if path.endswith(".py") and path in contents.texts}
 
 
-def _unloaded_finding(
-    file: Path, line: int, model: str, called: str, setting: ServingContainer, models: Mapping[str, Model]
+def _call_problem(
+    file: Path, line: int, model: str, callee: str, setting: ServingContainer, models: Mapping[str, Model]
 ) -> Finding:
-    who = f"the code of model {model!r}" if model else "the model's code"
-    message = f"{who} calls {called!r}, which {_why(called, models)}: each such call fails"
-    hint = _hint(called, setting, models)
+    subject = f"the code of model {model!r}" if model else "the model's code"
+    message = f"{subject} calls {callee!r}, which {_reason(callee, models)}: each such call fails"
+    hint = _hint(callee, setting, models)
     return Finding(
         code=CALL_CODE, message=message, file=file, line=line, hint=hint, severity=Severity.WARNING
     )
 
 
-def _why(name: str, models: Mapping[str, Model]) -> str:
+def _reason(name: str, models: Mapping[str, Model]) -> str:
     return "the container does not load" if name in models else "the repository does not have"
 
 
@@ -149,13 +149,13 @@ def _calls(content: bytes) -> tuple[list[tuple[int, str]], set[str]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        named = {keyword.arg: keyword.value for keyword in node.keywords}
-        value = named.get("model_name", node.args[0] if node.args else None)
+        function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        arguments = {keyword.arg: keyword.value for keyword in node.keywords}
+        value = arguments.get("model_name", node.args[0] if node.args else None)
         if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
             continue
-        if called == REQUEST:
+        if function == REQUEST:
             calls.append((node.lineno, value.value))
-        elif called == LOADS:
+        elif function == LOADS:
             loads.add(value.value)
     return calls, loads

@@ -24,16 +24,16 @@ def model_names_in(file: Path, models: Set[str], content: bytes | None = None) -
     content = file.read_bytes() if content is None else content
     tree = syntax_tree(content)
     if tree is None:
-        quoted = re.compile("|".join(rf"([\"']){re.escape(model)}\1" for model in sorted(models)) or r"(?!)")
+        pattern = re.compile("|".join(rf"([\"']){re.escape(model)}\1" for model in sorted(models)) or r"(?!)")
         for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
-            yield from ((number, match[0][1:-1]) for match in quoted.finditer(line))
+            yield from ((number, match[0][1:-1]) for match in pattern.finditer(line))
         return
-    found = {
+    literals = {
         (node.lineno, node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in models
     }
-    yield from sorted(found)
+    yield from sorted(literals)
 
 
 @lru_cache(maxsize=128)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from triton_fleet.repository.text_format.tokens import PbtxtError, Tokens, unescape
 
-CLOSING = {"{": "}", "<": ">", "[": "]"}
+CLOSERS = {"{": "}", "<": ">", "[": "]"}
 MAX_DEPTH = 100
 
 
@@ -21,14 +21,14 @@ class Parser:
     def __init__(self, tokens: Tokens) -> None:
         self._tokens, self._kinds, self._next = tokens, tokens.kinds, 0
 
-    def message(self, closing: str = "end", depth: int = 1) -> Message:
+    def message(self, closer: str = "end", depth: int = 1) -> Message:
         """The fields up to a closing token, which is read as well.
 
         Raises:
             PbtxtError: it is not in protobuf's text format, or nested deeper than `MAX_DEPTH`.
         """
         message = Message()
-        while self._kinds[self._next] != closing:
+        while self._kinds[self._next] != closer:
             message.fields.append(self._field(depth))
             self._skip((",", ";"))
         self._advance()
@@ -39,7 +39,7 @@ class Parser:
         name, at = self._tokens.text(token).decode(), self._tokens.starts[token]
         if self._kinds[self._next] == ":":
             self._advance()
-        elif self._kinds[self._next] not in CLOSING:
+        elif self._kinds[self._next] not in CLOSERS:
             raise self._error(f"`:` is missing after {name!r}")
         if self._kinds[self._next] != "[":
             return self._parse_value(name, at, depth)
@@ -62,7 +62,7 @@ class Parser:
         if opening not in ("{", "<"):
             return Field(name, at, self._scalar())
         self._open(depth)
-        return Field(name, at, self.message(CLOSING[opening], depth + 1))
+        return Field(name, at, self.message(CLOSERS[opening], depth + 1))
 
     def _scalar(self) -> Scalar:
         """Adjacent literals are one string."""
@@ -92,11 +92,11 @@ class Parser:
         self._next += 1
         return token
 
-    def _expect(self, kind: str, what: str) -> int:
+    def _expect(self, kind: str, description: str) -> int:
         if self._kinds[self._next] == kind:
             return self._advance()
-        found = self._tokens.text(self._next).decode("utf-8", "replace")
-        raise self._error(f"{what} is expected, not {repr(found) if found else 'the end'}")
+        token_text = self._tokens.text(self._next).decode("utf-8", "replace")
+        raise self._error(f"{description} is expected, not {repr(token_text) if token_text else 'the end'}")
 
     def _open(self, depth: int) -> None:
         if depth >= MAX_DEPTH:
