@@ -7,7 +7,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from triton_fleet.builds.engines.object_keys import JOBS
+from triton_fleet.builds.engines.artifacts import JOBS
 
 NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = 90, 7, 365
 JOB_DAYS = 7

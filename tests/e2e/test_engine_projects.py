@@ -19,9 +19,9 @@ from tests.support.engine_builds import JOB, ONNX, EngineStore
 from tests.support.fleet_folder import ROOT
 from tests.support.foundation_parts import foundation_parts
 from tests.support.running_aws import running_aws
-from triton_fleet.builds.engines.object_keys import script_key
+from triton_fleet.builds.engines.artifacts import script_key
 from triton_fleet.builds.engines.request import EngineRequest
-from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.repository.plan import HEADER
 from triton_fleet.spec.deployment import Deployment, place_of
 from triton_fleet.spec.environment import Environment
 from triton_fleet.store.engine_script import build_script

@@ -32,7 +32,7 @@ from tests.support.embedded_keys import VARIABLES
 from tests.support.embedded_s3 import BUCKET
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
 from tests.support.running_aws import running_aws
-from triton_fleet.builds.engines.object_keys import (
+from triton_fleet.builds.engines.artifacts import (
     FAILURE,
     JOBS,
     MANIFEST,

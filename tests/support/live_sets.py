@@ -14,7 +14,7 @@ from tests.support.fleet_folder import FleetFolder
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import open_project
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.store.live.addition import Addition, add_archive
 from triton_fleet.store.live.live_set import LiveSet, live_set
 from triton_fleet.store.live.targets import targets_of

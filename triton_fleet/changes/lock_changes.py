@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from rich import filesize
 
 from triton_fleet.repository.copies import copied_name
-from triton_fleet.repository.version_folders import is_version
+from triton_fleet.repository.entry_path import is_version
 from triton_fleet.spec.lock import Lock, LockedArchive, LockedRepository
 
 MANY = "/*"

@@ -18,11 +18,11 @@ from triton_fleet.repository.config.judge import config_findings
 from triton_fleet.repository.config.message import parsed_config
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.entry_path import MODEL_NAME
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.entry_model import ROOT
 from triton_fleet.repository.loading.load_plan import LoadPlan, plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG, MAX_BYTES
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 from triton_fleet.repository.text_format.tokens import PbtxtError
 from triton_fleet.repository.text_format.tree import parse
 from triton_fleet.rules.registry import rules

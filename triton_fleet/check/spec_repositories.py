@@ -17,12 +17,11 @@ from triton_fleet.context.shared_container import default_route, routed_models
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.contents import Contents, OnnxHeader
 from triton_fleet.repository.loading.load_plan import LoadPlan
 from triton_fleet.repository.loading.models import Model
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx_header import OnnxHeader
-from triton_fleet.repository.plan_path import plan_place, taken_path
+from triton_fleet.repository.plan import plan_place, taken_path
 from triton_fleet.repository.stream import FileStream
 from triton_fleet.rules.names import allowed_codes, code_of
 from triton_fleet.rules.other_codes import allowable_codes

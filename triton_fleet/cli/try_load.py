@@ -15,7 +15,7 @@ from triton_fleet.local.triton.runtime import find_runtime
 from triton_fleet.local.try_load import findings, load_in_triton
 from triton_fleet.printers.lines import print_error
 from triton_fleet.repository.loading.load_plan import plan_load
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 
 CACHE = ".cache/triton-fleet"
 """Below the home directory, if the working directory is not a fleet's folder."""

@@ -8,12 +8,18 @@ from math import ceil
 
 from triton_fleet.catalog.instances import Instance
 from triton_fleet.catalog.metrics import endpoint_metric, triton_metric
-from triton_fleet.context.alarm_records import AlarmRecord, Unit
-from triton_fleet.context.alarm_thresholds import Threshold, gate, missing_metric, thresholds
-from triton_fleet.context.alarms import Alarm, Missing
+from triton_fleet.context.alarms import (
+    Alarm,
+    AlarmRecord,
+    MissingData,
+    Threshold,
+    Unit,
+    gate,
+    missing_metric,
+    thresholds,
+)
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.periods import PERIOD, period, values
-from triton_fleet.context.triton_metrics import triton_metrics
+from triton_fleet.context.metrics import PERIOD, period, triton_metrics, values
 from triton_fleet.endpoint.endpoint_parts import summed_parts
 from triton_fleet.spec.alarms import MINUTE
 
@@ -39,7 +45,7 @@ _LIMIT_FORMATS: Mapping[Unit, str] = {
     "instances": "{:.15g} running",
     "requests": "{:.15g} waiting",
 }
-_MISSING_DATA_TEXTS: Mapping[Missing, str] = {
+_MISSING_DATA_TEXTS: Mapping[MissingData, str] = {
     "notBreaching": "A minute without data is not a breach.",
     "missing": "Without data the alarm's state is INSUFFICIENT_DATA.",
 }

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.targets import target_model
+from triton_fleet.context.samples import target_model
 from triton_fleet.endpoint.bucket_keys import prefix_of
 from triton_fleet.endpoint.resolved_endpoint import Artifact
 from triton_fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, PackedArchive

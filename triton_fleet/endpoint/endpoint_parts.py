@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triton_fleet.builds.engines.build import EngineBuild
+from triton_fleet.builds.engines.artifacts import EngineBuild, locked_engine
 from triton_fleet.builds.engines.endpoint_engines import planned_engines
-from triton_fleet.builds.engines.lock import locked_engine
 from triton_fleet.builds.engines.runner import Runner
 from triton_fleet.catalog.instances import Instance
 from triton_fleet.catalog.metrics import endpoint_metric

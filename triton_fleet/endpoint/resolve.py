@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.log_groups import log_groups
+from triton_fleet.context.context import EndpointContext, endpoint_tags, volume_key
+from triton_fleet.context.metrics import log_groups, triton_metrics
 from triton_fleet.context.registries import pulled_repositories
-from triton_fleet.context.tags import endpoint_tags
-from triton_fleet.context.triton_metrics import triton_metrics
-from triton_fleet.context.volume_key import volume_key
 from triton_fleet.endpoint.alarms import resolved_alarms
 from triton_fleet.endpoint.archives import counted_models, locate_archives
 from triton_fleet.endpoint.bucket_keys import source_findings

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from triton_fleet.catalog.images import Image
 from triton_fleet.catalog.instances import Instance
 from triton_fleet.context.alarms import Alarm
-from triton_fleet.context.kinds import kinds
+from triton_fleet.context.metrics import TritonMetrics, kinds
 from triton_fleet.context.registries import Repository
-from triton_fleet.context.triton_metrics import TritonMetrics
 from triton_fleet.endpoint.bucket_keys import capture_prefix_of, prefix_of
 from triton_fleet.endpoint.endpoint_parts import (
     ResolvedCheck,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from triton_fleet.builds.engines.artifacts import locked_engine
 from triton_fleet.builds.engines.endpoint_engines import command_line, named_model, planned_engines
-from triton_fleet.builds.engines.lock import locked_engine
 from triton_fleet.catalog.variables import variables as known_variables
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.targets import target_model
-from triton_fleet.context.triton_metrics import triton_metrics
+from triton_fleet.context.metrics import triton_metrics
+from triton_fleet.context.samples import target_model
 from triton_fleet.context.variables import DEFAULT_MODEL
 from triton_fleet.endpoint.archives import locate_archives
 from triton_fleet.endpoint.resolved_endpoint import stack_of

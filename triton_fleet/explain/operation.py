@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from triton_fleet.catalog.images import cold_start
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.catalog.prices import OTHER
-from triton_fleet.context.alarm_thresholds import Threshold
-from triton_fleet.context.alarms import Alarm
+from triton_fleet.context.alarms import Alarm, Threshold
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.periods import PERIOD
+from triton_fleet.context.metrics import PERIOD, triton_metrics
 from triton_fleet.context.rollout import PERIODS, RINGING
-from triton_fleet.context.targets import target_models
-from triton_fleet.context.triton_metrics import triton_metrics
+from triton_fleet.context.samples import target_models
 from triton_fleet.endpoint.alarms import alarms_with_thresholds, condition
 from triton_fleet.endpoint.endpoint_parts import ResolvedRollout, resolved_rollout, summed_parts
 from triton_fleet.explain.decision import Decision, dated_facts

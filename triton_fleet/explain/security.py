@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.log_groups import log_groups
-from triton_fleet.context.tags import endpoint_tags
-from triton_fleet.context.volume_key import machines_with_volume, volume_key
+from triton_fleet.context.context import EndpointContext, endpoint_tags, machines_with_volume, volume_key
+from triton_fleet.context.metrics import log_groups
 from triton_fleet.endpoint.bucket_keys import capture_prefix_of
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.spec.deployment import Deployment

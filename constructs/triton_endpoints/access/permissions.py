@@ -5,8 +5,8 @@ from __future__ import annotations
 from triton_endpoints.builds.permissions import BUCKET_KEY
 from triton_endpoints.policy import Statement, spares_others, use_key
 from triton_endpoints.scaling_guard import SEE_SCALING
-from triton_fleet.builds.engines.object_keys import ENGINES
-from triton_fleet.builds.images.object_keys import IMAGES
+from triton_fleet.builds.engines.artifacts import ENGINES
+from triton_fleet.builds.images.artifacts import IMAGES
 from triton_fleet.catalog.drift import detected_types
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
 from triton_fleet.endpoint.bucket_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES, UPLOADS

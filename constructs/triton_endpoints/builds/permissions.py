@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement
-from triton_fleet.builds.engines.object_keys import ENGINES
+from triton_fleet.builds.engines.artifacts import ENGINES
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
 from triton_fleet.spec.deployment import Deployment
 

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement, spares_others
-from triton_fleet.context.triton_metrics import container_log_group
+from triton_fleet.context.metrics import container_log_group
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.deployment import Deployment
 

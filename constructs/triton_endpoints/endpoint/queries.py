@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from triton_fleet.context.triton_metrics import container_log_group
+from triton_fleet.context.metrics import container_log_group
 from triton_fleet.endpoint.dashboard.log_queries import SavedQuery, saved_name, saved_queries
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.context.periods import PERIOD
+from triton_fleet.context.metrics import PERIOD
 from triton_fleet.context.rollout import PERIODS, RINGING, RollbackAlarm
 from triton_fleet.endpoint.endpoint_parts import ResolvedRollout
 from triton_fleet.spec.rollout import Strategy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from triton_endpoints.builds.permissions import BUCKET_KEY, pull_statements, source_statements, write_log
 from triton_endpoints.endpoint.role import WRITE_LOGS
 from triton_endpoints.policy import Statement, use_key
-from triton_fleet.builds.engines.object_keys import FAILURE, JOBS, MANIFEST, ONNX, PLAN, PLANS
+from triton_fleet.builds.engines.artifacts import FAILURE, JOBS, MANIFEST, ONNX, PLAN, PLANS
 from triton_fleet.spec.deployment import Deployment
 
 JOB_NAME = "engine-*"

@@ -12,7 +12,7 @@ from tests.support.artifact_bucket import BUCKET
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.builds.engines.object_keys import MANIFEST, built_key, lease_key
+from triton_fleet.builds.engines.artifacts import MANIFEST, built_key, lease_key
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.store.builds.clients import BuildClients
 from triton_fleet.store.builds.codebuild import Build, BuildLog

@@ -10,7 +10,7 @@ import pytest
 from tests.support.codebuild_stand_in import PLAN_BYTES
 from tests.support.engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from tests.support.promotion import Promotion
-from triton_fleet.builds.engines.object_keys import MANIFEST, PLAN, built_key
+from triton_fleet.builds.engines.artifacts import MANIFEST, PLAN, built_key
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock

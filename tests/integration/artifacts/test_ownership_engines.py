@@ -9,7 +9,7 @@ import pytest
 from tests.support.codebuild_stand_in import StandInCodeBuild
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.builds.engines.lock import archive_digest
+from triton_fleet.builds.engines.artifacts import archive_digest
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.store.lock import write_lock

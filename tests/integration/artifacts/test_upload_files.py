@@ -21,7 +21,7 @@ from tests.support.uploading import (
     is_put,
 )
 from triton_fleet.findings import CannotRunError
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.spec.source import Mark
 from triton_fleet.store.sources.s3_archive import S3ArchiveSource
 from triton_fleet.store.sources.s3_object import S3Location

@@ -16,14 +16,10 @@ import pytest
 
 from compile_engine.gpu import require_gpu
 from compile_engine.reasons import build_error, load_error
-from compile_engine.tensorrt import TensorRT, require_tensorrt
-from compile_engine.trtexec import load_command
-from compile_engine.trtexec_figures import read_figures
-from engine_request.deadline import Deadline
-from engine_request.document import read_request
+from compile_engine.trtexec import TensorRT, load_command, read_figures, require_tensorrt
 from engine_request.host import job_folder
-from engine_request.problems import BuildError
-from engine_request.process import MAX_LINE_CHARACTERS, ProcessResult, run
+from engine_request.problems import BuildError, read_request
+from engine_request.process import MAX_LINE_CHARACTERS, Deadline, ProcessResult, run
 from engine_request.request import EngineRequest as ScriptRequest
 from tests.support.engine_builds import ARGUMENTS, JOB, EngineStore
 from tests.support.fleet_folder import ROOT

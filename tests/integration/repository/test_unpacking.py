@@ -26,7 +26,7 @@ from triton_fleet.local.multi_model.disk import ModelDisk
 from triton_fleet.local.try_load import load_in_triton
 from triton_fleet.repository.reading.archive import strict_members
 from triton_fleet.repository.reading.collector import Collector
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 from triton_fleet.repository.stream import ChunkStream, UnreadableError
 from triton_fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
 from triton_fleet.spec.endpoint import Mode

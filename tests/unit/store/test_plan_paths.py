@@ -10,8 +10,8 @@ import pytest
 from tests.support.s3_repositories import on_disk
 from triton_fleet.findings import FindingsError
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.container import ServingContainer
-from triton_fleet.repository.plan_path import plan_place
+from triton_fleet.repository.loading.models import ServingContainer
+from triton_fleet.repository.plan import plan_place
 from triton_fleet.repository.reading.folder import read_folder
 from triton_fleet.store.archive import DigestWriter
 from triton_fleet.store.sources.copy import CopySource

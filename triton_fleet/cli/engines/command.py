@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from triton_fleet.builds.engines.artifacts import locked_engine
 from triton_fleet.builds.engines.endpoint_engines import (
     EndpointEngine,
     command_line,
     named_model,
     planned_engines,
 )
-from triton_fleet.builds.engines.lock import locked_engine
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
 from triton_fleet.cli.current_fleet import current_fleet, current_project

@@ -17,7 +17,7 @@ from triton_fleet.cli.aws_access import local_fleet
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.invoke.refusals import Destination, instead, routes_of
 from triton_fleet.cli.output import say
-from triton_fleet.context.request_size import CODE, oversize
+from triton_fleet.context.samples import CODE, oversize
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from triton_fleet.local.state import LocalState, log_name
 from triton_fleet.printers.formats import Format, print_findings

@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet_client.codec.datatypes import BYTES, NUMPY, Array, datatype_of, fitted, from_list
 from triton_fleet.cli.invoke.refusals import Destination
-from triton_fleet.context.targets import target_models
+from triton_fleet.context.samples import target_models
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.spec.datatypes import NOT_FINITE, Datatype
 from triton_fleet.spec.endpoint import EndpointSpec

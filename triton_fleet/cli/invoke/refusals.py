@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_fleet.context.targets import target_models
+from triton_fleet.context.samples import target_models
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from triton_fleet.explain.effective_spec import EffectiveSpec, Origin
 from triton_fleet.printers.console import OutputConsole
-from triton_fleet.printers.file_names import place_in
+from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.project.layers import LayerKind
 from triton_fleet.spec.scalars import plain_value

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from triton_fleet.catalog.metrics import triton_series
-from triton_fleet.context.triton_metrics import TritonMetrics, container_log_group
+from triton_fleet.context.metrics import TritonMetrics, container_log_group
 from triton_fleet.endpoint.dashboard.lines import Annotation, drawn_lines, held_lines, horizontal
 from triton_fleet.endpoint.dashboard.log_queries import last_errors
 from triton_fleet.endpoint.dashboard.sections import SECTIONS, Graph, Line, TritonGraph

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.context.periods import period, values
+from triton_fleet.context.metrics import period, values
 from triton_fleet.endpoint.dashboard.sections import RUNNING_INSTANCES, Expression, Graph, Line, Unit
 from triton_fleet.endpoint.endpoint_parts import summed_parts
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from triton_fleet.catalog.metrics import triton_labels, triton_metric, triton_series
-from triton_fleet.context.periods import PERIOD
-from triton_fleet.context.triton_metrics import TritonMetrics
+from triton_fleet.context.metrics import PERIOD, TritonMetrics
 from triton_fleet.endpoint.dashboard.sections import TritonGraph, Unit
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 

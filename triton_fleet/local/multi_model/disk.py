@@ -25,8 +25,8 @@ from triton_fleet.local.model_data import download, unpack
 from triton_fleet.local.multi_model.models import Others, folder_name
 from triton_fleet.local.triton.model_backend import stand_ins
 from triton_fleet.local.triton.staging import stage
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.model_files import NO_CODE
 from triton_fleet.repository.reading.folder import read_folder

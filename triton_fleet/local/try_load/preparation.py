@@ -17,8 +17,8 @@ from triton_fleet.local.model_data import unpack
 from triton_fleet.local.triton.model_backend import STAND_INS, model_backends, model_config, write
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.staging import Rewrite, stage
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.reading.folder import read_folder
 from triton_fleet.repository.unpacking import budget_of_disk

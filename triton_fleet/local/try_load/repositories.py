@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget
 from triton_fleet.local.triton.container import MULTI_MODEL
 from triton_fleet.local.triton.failure import LOADED_MODEL
 from triton_fleet.local.triton.runtime import TritonRuntime
@@ -24,7 +24,7 @@ from triton_fleet.local.try_load.triton_load import (
     single,
     target_of,
 )
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.unpacking import TooLargeError
 from triton_fleet.spec.endpoint import Mode

@@ -13,12 +13,11 @@ from triton_fleet.local.triton.staging import Rewrite
 from triton_fleet.local.try_load.preparation import Preparation
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.file_formats import torchscript_problem, xgboost_json_problem
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.ensembles import steps_of
 from triton_fleet.repository.loading.load_plan import plan_load
-from triton_fleet.repository.loading.models import Model
-from triton_fleet.repository.loading.steps import steps_of
+from triton_fleet.repository.loading.models import Model, ServingContainer
 from triton_fleet.repository.model_files import expected_files
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 
 ONNX_RUNTIME = "onnxruntime"
 """The backend whose stand-in loads a model as the backend does; of others only the structure is checked."""

@@ -14,7 +14,7 @@ import psutil
 import urllib3
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.context.listeners import ADDITIONAL_ARGS
+from triton_fleet.context.variables import ADDITIONAL_ARGS
 from triton_fleet.local.containers import TARGET_MODEL
 from triton_fleet.local.triton.container import DEFAULT_MODEL, MULTI_MODEL
 from triton_fleet.local.triton.failure import still_loading

@@ -11,8 +11,7 @@ from triton_fleet.catalog.front_end import Weights, gpu_backends
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.proposals import proposals, proposed_families
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.models import PlacedModel
-from triton_fleet.context.weights import resident_models, weights_on_gpu
+from triton_fleet.context.models import PlacedModel, resident_models, weights_on_gpu
 from triton_fleet.findings import Finding
 from triton_fleet.new.proposal.choice import Choice
 from triton_fleet.new.proposal.yaml_text import Key

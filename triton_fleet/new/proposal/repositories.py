@@ -11,13 +11,12 @@ from triton_fleet.core.closure import closure
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.new.proposal.yaml_text import Key
 from triton_fleet.repository.contents import Contents, EntryKind
-from triton_fleet.repository.entry_path import belongs
-from triton_fleet.repository.loading.bls import called_models
+from triton_fleet.repository.entry_path import belongs, is_version
+from triton_fleet.repository.loading.ensembles import steps_of
 from triton_fleet.repository.loading.models import Model, models_of
-from triton_fleet.repository.loading.steps import steps_of
+from triton_fleet.repository.loading.python_code import called_models
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.reading.folder import folder_entries, read_folder
-from triton_fleet.repository.version_folders import is_version
 from triton_fleet.spec.s3_repository import S3
 
 

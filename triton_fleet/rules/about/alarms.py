@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from triton_fleet.context.alarm_records import SIGNS, AlarmRecord
-from triton_fleet.context.alarm_thresholds import Threshold, missing_metric, thresholds
+from triton_fleet.context.alarms import SIGNS, AlarmRecord, Threshold, missing_metric, thresholds
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import Problem, rule

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from triton_fleet.builds.engines.artifacts import locked_engines, packed_name
 from triton_fleet.builds.engines.endpoint_engines import planned_engines, spec_engines
-from triton_fleet.builds.engines.lock import locked_engines, packed_name
 from triton_fleet.builds.engines.runner import NoRunner, runner_for
 from triton_fleet.catalog.images import release, releases
 from triton_fleet.catalog.instances import Processor

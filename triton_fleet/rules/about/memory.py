@@ -8,9 +8,8 @@ from triton_fleet.catalog.front_end import Weights, weights_of_instances
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.variables import variables
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.models import ModelsContext
+from triton_fleet.context.models import ModelsContext, instances_on_gpu, resident_models, weights_on_gpu
 from triton_fleet.context.variables import PREFIX
-from triton_fleet.context.weights import instances_on_gpu, resident_models, weights_on_gpu
 from triton_fleet.rules.rule import CONTAINER, MODELS_ON_INSTANCE, Problem
 from triton_fleet.spec.lock import InstanceGroup, LockedModel
 

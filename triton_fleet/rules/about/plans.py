@@ -8,8 +8,8 @@ from triton_fleet.catalog.images import Release
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
 from triton_fleet.catalog.versions import numbers, versions_differ
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.listeners import ADDITIONAL_ARGS
 from triton_fleet.context.models import ModelContext
+from triton_fleet.context.variables import ADDITIONAL_ARGS
 from triton_fleet.rules.rule import CONTAINER, MODEL, MODEL_ON_INSTANCE, Problem
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import KeyPath

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.front_end import safe_ports
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.listeners import (
+from triton_fleet.context.variables import (
     ADDITIONAL_ARGS,
+    PREFIX,
     Listener,
     flag_values,
+    is_moved_by_image,
     listeners,
     service_arguments,
 )
-from triton_fleet.context.variables import PREFIX, is_moved_by_image
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.container import INVOCATIONS_PORT
 from triton_fleet.spec.source import KeyPath

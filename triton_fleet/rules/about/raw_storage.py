@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.catalog.instances import takes_no_volume
-from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext, machines_with_volume
 from triton_fleet.context.raw import raw_properties
-from triton_fleet.context.volume_key import machines_with_volume
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import INSTANCE_TYPE, Problem, rule
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from triton_fleet.context.models import ModelsContext
-from triton_fleet.context.request_size import CODE, oversize
-from triton_fleet.context.samples import request_bytes
+from triton_fleet.context.samples import CODE, oversize, request_bytes
 from triton_fleet.rules.rule import MODELS, Problem
 from triton_fleet.spec.source import KeyPath
 

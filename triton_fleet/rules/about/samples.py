@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.limits import limit
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.samples import answered_targets, event_bytes
-from triton_fleet.context.targets import target_models
+from triton_fleet.context.samples import answered_targets, event_bytes, target_models
 from triton_fleet.findings import Severity
 from triton_fleet.rules.about.models import INFERENCE_TYPE
 from triton_fleet.rules.rule import Problem, rule

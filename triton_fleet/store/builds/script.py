@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.builds.engines.object_keys import script_key
+from triton_fleet.builds.engines.artifacts import script_key
 from triton_fleet.store.content_store import digest_of
 from triton_fleet.store.engine_script import build_script
 

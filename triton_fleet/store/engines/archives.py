@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from triton_fleet.builds.engines.lock import packed_name
-from triton_fleet.builds.engines.object_keys import MANIFEST, built_key
-from triton_fleet.repository.plan_path import plan_place
+from triton_fleet.builds.engines.artifacts import MANIFEST, built_key, packed_name
+from triton_fleet.repository.plan import plan_place
 from triton_fleet.store.archive_requirements import ArchiveRequirement
 from triton_fleet.store.content_store import contents_key
 from triton_fleet.store.engines.request import StoredPlan, engines_in

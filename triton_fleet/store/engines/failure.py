@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_fleet.builds.engines.object_keys import MANIFEST, built_key
+from triton_fleet.builds.engines.artifacts import MANIFEST, built_key
 from triton_fleet.findings import Finding
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.builds.codebuild import Build

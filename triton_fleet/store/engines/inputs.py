@@ -7,8 +7,7 @@ from functools import cached_property
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.builds.engines.endpoint_engines import spec_engines
-from triton_fleet.builds.engines.object_keys import (
+from triton_fleet.builds.engines.artifacts import (
     FAILURE,
     JOBS,
     MANIFEST,
@@ -17,6 +16,7 @@ from triton_fleet.builds.engines.object_keys import (
     built_key,
     onnx_key,
 )
+from triton_fleet.builds.engines.endpoint_engines import spec_engines
 from triton_fleet.builds.engines.request import EngineJob, EngineRequest
 from triton_fleet.catalog.amis import least_driver
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from triton_fleet.builds.engines.object_keys import MANIFEST, PLANS
+from triton_fleet.builds.engines.artifacts import MANIFEST, PLANS
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import load_locks

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from triton_fleet.builds.engines.artifacts import archive_digest, locked_engine, packed_name
 from triton_fleet.builds.engines.endpoint_engines import EndpointEngine, planned_engines, spec_engines
-from triton_fleet.builds.engines.lock import archive_digest, locked_engine, packed_name
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.repository.plan_path import plan_place
+from triton_fleet.repository.plan import plan_place
 from triton_fleet.spec.endpoint import PackedArchive
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.image import LockedImage

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.repository.lfs import IS_POINTER
+from triton_fleet.repository.contents import OnnxHeader
+from triton_fleet.repository.file_formats import IS_POINTER
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx_header import OnnxHeader
 from triton_fleet.repository.stream import ChunkStream, FileStream
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.s3_repository import S3, onnx_in_s3

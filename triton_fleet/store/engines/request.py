@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triton_fleet.builds.engines.object_keys import MANIFEST, PLAN, PLANS, built_key
+from triton_fleet.builds.engines.artifacts import MANIFEST, PLAN, PLANS, built_key
 from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.store.archive_requirements import ArchiveRequirement, Content

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.builds.images.object_keys import BUILT, MANIFEST
+from triton_fleet.builds.images.artifacts import BUILT, MANIFEST
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_locks

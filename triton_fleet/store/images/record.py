@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from botocore.exceptions import ClientError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
+from triton_fleet.builds.images.artifacts import MANIFEST, built_image_key
 from triton_fleet.builds.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
-from triton_fleet.builds.images.object_keys import MANIFEST, built_image_key
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.image import ImageFacts, LockedImage, MediaType

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from triton_fleet.builds.images.artifacts import context_digest, image_key
 from triton_fleet.builds.images.check import check_image
 from triton_fleet.builds.images.context import BuildContext, read_context
 from triton_fleet.builds.images.dockerfile import read_dockerfile
 from triton_fleet.builds.images.inputs import ImageInputs
-from triton_fleet.builds.images.key import image_key
-from triton_fleet.builds.images.upload import context_digest
 from triton_fleet.catalog.images import Image, registry_host
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.sources import source_path

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import ClassVar
 
-from triton_fleet.builds.images.facts import path_patterns
-from triton_fleet.builds.images.object_keys import (
+from triton_fleet.builds.images.artifacts import (
     DRAFT,
     FAILURE,
     MANIFEST,
@@ -17,9 +16,10 @@ from triton_fleet.builds.images.object_keys import (
     built_image_key,
     context_key,
     image_lease_key,
+    write_context,
 )
+from triton_fleet.builds.images.facts import path_patterns
 from triton_fleet.builds.images.request import ImageRequest
-from triton_fleet.builds.images.upload import write_context
 from triton_fleet.catalog.builds import build_quota
 from triton_fleet.catalog.images import Image
 from triton_fleet.findings import Finding

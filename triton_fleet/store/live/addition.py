@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triton_fleet.context.targets import target_model
+from triton_fleet.context.samples import target_model
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.store.content_store import copy_object, digest_of, store_key
 from triton_fleet.store.live.live_set import LiveSet

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from triton_fleet.catalog.front_end import out_of_memory
-from triton_fleet.context.targets import target_model
+from triton_fleet.context.samples import target_model
 from triton_fleet.endpoint.bucket_keys import prefix_of
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project

@@ -14,7 +14,7 @@ from triton_fleet.awsapi.images.manifest import Blob
 from triton_fleet.awsapi.images.reference import ImageReference
 from triton_fleet.awsapi.images.registry import StoredManifest, image_errors_as_findings, stored_manifest
 from triton_fleet.awsapi.images.upload import TargetRepository
-from triton_fleet.builds.images.object_keys import MANIFEST, built_image_key
+from triton_fleet.builds.images.artifacts import MANIFEST, built_image_key
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.spec.deployment import Deployment

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from triton_fleet.builds.engines.object_keys import MANIFEST, PLANS
-from triton_fleet.builds.images.object_keys import BUILT
+from triton_fleet.builds.engines.artifacts import MANIFEST, PLANS
+from triton_fleet.builds.images.artifacts import BUILT
 from triton_fleet.endpoint.bucket_keys import ARCHIVES, OWNERS
 from triton_fleet.store.content_store import ObjectListing
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triton_fleet.awsapi.errors import MAX_SKEW, answered_at, different_clocks
-from triton_fleet.builds.engines.object_keys import PLANS
-from triton_fleet.builds.images.object_keys import BUILT, CONTEXTS
+from triton_fleet.builds.engines.artifacts import PLANS
+from triton_fleet.builds.images.artifacts import BUILT, CONTEXTS
 from triton_fleet.endpoint.bucket_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.deployment import Deployment

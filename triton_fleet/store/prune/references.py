@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from botocore.exceptions import ClientError
 
 from triton_fleet.awsapi.describe import is_missing
-from triton_fleet.builds.engines.object_keys import built_key
-from triton_fleet.builds.images.object_keys import built_image_key
+from triton_fleet.builds.engines.artifacts import built_key
+from triton_fleet.builds.images.artifacts import built_image_key
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.archives import set_digest
 from triton_fleet.endpoint.bucket_keys import ARCHIVES, prefix_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from triton_fleet.builds.engines.artifacts import archive_digest, packed_name
 from triton_fleet.builds.engines.endpoint_engines import spec_engines
-from triton_fleet.builds.engines.lock import archive_digest, packed_name
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.core.read_cache import ReadCache
 from triton_fleet.endpoint.endpoint_parts import ResolvedEngine

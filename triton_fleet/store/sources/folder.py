@@ -13,8 +13,8 @@ from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.copies import check_copyable
-from triton_fleet.repository.lfs import lfs_finding, lfs_size
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.file_formats import lfs_finding, lfs_size
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.reading.file_store import PLAN, TEXTS, kind_of
 from triton_fleet.repository.reading.folder import changed_while_read, read_folder
 from triton_fleet.store.archive import Checksums, Entry, write_tar

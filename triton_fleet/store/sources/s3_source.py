@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.stream import UnreadableError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from triton_fleet.builds.images.context import NEVER_SENT
+from triton_fleet.builds.images.context import PRIVATE_NAMES
 from triton_fleet.core.project_root import git_tops, project_roots
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.source import Mark, finding_at
@@ -29,7 +29,7 @@ def spec_path(mark: Mark, name: str) -> Path:
         return real
     if not real.is_relative_to(tree):
         problem, hint = f"outside of {tree}", "move it there"
-    elif own := NEVER_SENT.intersection(real.relative_to(tree).parts):
+    elif own := PRIVATE_NAMES.intersection(real.relative_to(tree).parts):
         problem, hint = f"into {min(own)}, which no commit holds", "name a folder that is in the repository"
     else:
         return real

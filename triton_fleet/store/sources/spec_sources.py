@@ -11,7 +11,7 @@ from triton_fleet.core.read_cache import ReadCache
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.reading.folder import read_folder
 from triton_fleet.spec.endpoint import Archive, Mode, PackedArchive
 from triton_fleet.spec.s3_repository import S3, in_s3

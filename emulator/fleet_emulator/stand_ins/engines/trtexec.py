@@ -23,7 +23,7 @@ from fleet_emulator.stand_ins.engines.onnx_model import OnnxError, require_impor
 from triton_fleet.catalog.data_file import LOADER
 from triton_fleet.catalog.versions import numbers
 from triton_fleet.core.sources import source_path
-from triton_fleet.repository.plan_header import FORMAT_0, HEADER, VERSION, plan_version
+from triton_fleet.repository.plan import FORMAT_0, HEADER, VERSION, plan_version
 
 NAME = "trtexec (stand-in)"
 REASONS = source_path("engine_build") / "compile_engine" / "reasons.json"

@@ -25,7 +25,7 @@ from fleet_emulator.stand_ins.triton.config_tensors import with_tensors
 from fleet_emulator.stand_ins.triton.onnx_instance import OnnxInstance
 from fleet_emulator.stand_ins.triton.stand_in_instance import Array, Arrays
 from triton_fleet.builds.engines.model_fit import plan_type
-from triton_fleet.repository.onnx_header import OnnxTensor
+from triton_fleet.repository.contents import OnnxTensor
 
 PLAN = "model.plan"
 

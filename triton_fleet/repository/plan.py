@@ -1,4 +1,9 @@
-"""Where in a model's directory the plan goes that is built for it."""
+"""A TensorRT plan: where in a model's directory it goes, and which TensorRT built it, by its first bytes.
+
+Source: NVIDIA/TensorRT, samples/common/sampleEngines.cpp, printPlanVersion, in v10.0.0 to v11.1 alike: how
+`trtexec --getPlanVersionOnly` shows it without loading the plan. First comes a tag of four bytes, then the
+number of the format, 32 bits, little-endian; in format 0 bytes 24 to 27 are major, minor, patch and build.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,8 @@ from pathlib import PurePosixPath
 
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.entry_path import FIRST, is_version
 from triton_fleet.repository.model_config import CONFIG, model_config
-from triton_fleet.repository.version_folders import FIRST, is_version
 
 CODE = "FL372"
 PLAN = "model.plan"
@@ -36,12 +41,29 @@ def plan_place(repository: Contents, model: str, compute_capability: str) -> str
         raise FindingsError([Finding(code=CODE, message=message, hint=hint, file=repository.file(model))])
     # A config that cannot be read is reported where the repository is checked.
     config = f"{model}/{CONFIG}"
-    parsed = model_config(repository.texts.get(config, b""))
+    config_message = model_config(repository.texts.get(config, b""))
     file = PLAN
-    if parsed is not None:
-        file = parsed.cc_model_filenames.get(compute_capability) or parsed.default_model_filename or PLAN
+    if config_message is not None:
+        file = (
+            config_message.cc_model_filenames.get(compute_capability)
+            or config_message.default_model_filename
+            or PLAN
+        )
     if PurePosixPath(file).name != file:
         message = f"the file of model {model!r} is {file!r}, outside of its version"
         hint = f"leave `default_model_filename` out: the plan is called {PLAN} then"
         raise FindingsError([Finding(code=CODE, message=message, hint=hint, file=repository.file(config))])
     return f"{versions[0] if versions else FIRST}/{file}"
+
+
+HEADER = 28
+"""The bytes of a plan that contain its version."""
+FORMAT_0 = b"ftrt" + bytes(4)
+VERSION = slice(24, HEADER)
+
+
+def plan_version(head: bytes) -> str:
+    """The version as four numbers, `10.9.0.34`, by the first 28 bytes or more; "" if it is not known."""
+    if len(head) < HEADER or not head.startswith(FORMAT_0):
+        return ""
+    return ".".join(map(str, head[VERSION]))
