@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import open_project
 from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.store.live.addition import Addition, add_archive
-from triton_fleet.store.live.live_set import LiveSet, live_set
-from triton_fleet.store.live.targets import targets_of
-from triton_fleet.store.progress import SilentProgress
+from triton_fleet.store.live.live_set import LiveSet, live_set, targets_of
 from triton_fleet.store.publish.publish import publish
 from triton_fleet.store.sources.folder import FolderSource
 

@@ -11,10 +11,16 @@ from triton_fleet.cli.arguments import Env, Profile, Yes, require_one_name
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import ask_consent, say
-from triton_fleet.store.live.addition import add_archive
-from triton_fleet.store.live.live_set import LiveSet, check_archive_name, live_set, require_removable
-from triton_fleet.store.live.source import repository_source, told_of_arguments
-from triton_fleet.store.live.targets import Target, digests_of, targets_of
+from triton_fleet.store.live.addition import add_archive, repository_source, told_of_arguments
+from triton_fleet.store.live.live_set import (
+    LiveSet,
+    Target,
+    check_archive_name,
+    digests_of,
+    live_set,
+    require_removable,
+    targets_of,
+)
 from triton_fleet.store.progress import shown_size
 
 app = typer.Typer(

@@ -19,10 +19,10 @@ from triton_fleet.printers.console import OutputConsole
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.store.progress import progress_on, shown_size
-from triton_fleet.store.promote.adoption import adopted_specs, target_for
 from triton_fleet.store.promote.lock import require_two
 from triton_fleet.store.promote.promote import Next, PromotionSource
 from triton_fleet.store.promote.promote import promote as copy_and_lock
+from triton_fleet.store.promote.spec import adopted_specs, target_for
 from triton_fleet.store.promote.template_digest import template_digests
 
 

@@ -20,7 +20,7 @@ from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.human import show_findings
-from triton_fleet.store.images.inventory import former_repositories
+from triton_fleet.store.images.record import former_repositories
 from triton_fleet.store.progress import progress_on, shown_builder, shown_size
 from triton_fleet.store.prune.plan import Plan
 from triton_fleet.store.prune.prune import GRACE, Prune

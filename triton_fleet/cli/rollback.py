@@ -16,7 +16,7 @@ from triton_fleet.cli.output import say
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.store.release_reference import RELEASE_ID, release_to_restore
+from triton_fleet.store.release_history import RELEASE_ID, release_to_restore
 from triton_fleet.store.rollback import changed_keys, earlier_release, require_stored, write_release
 
 

@@ -11,8 +11,14 @@ from triton_fleet.endpoint.object_keys import ARCHIVES
 from triton_fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.endpoint import Compression
-from triton_fleet.store.content_store import digest_of, files_marker, list_objects, store_key
-from triton_fleet.store.stored_files import missing_files, stored_files
+from triton_fleet.store.content_store import (
+    digest_of,
+    files_marker,
+    list_objects,
+    missing_files,
+    store_key,
+    stored_files,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -53,30 +53,6 @@ class PublishProgress(Protocol):
         """Around the copies within S3."""
 
 
-class SilentProgress:
-    """Shows nothing."""
-
-    def builds(self) -> AbstractContextManager[None]:
-        """Show nothing."""
-        return nullcontext()
-
-    def build(self, name: str) -> AbstractContextManager[Tell]:
-        """Show nothing."""
-        return nullcontext(_ignore)
-
-    def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
-        """Show nothing."""
-        return nullcontext()
-
-    def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
-        """Show nothing."""
-        return nullcontext(_ignore)
-
-    def copies(self, objects: int) -> AbstractContextManager[Advance]:
-        """Show nothing."""
-        return nullcontext(_ignore)
-
-
 class LineProgress:
     """One line at the end of each archive, one at start and end of a build, one for all copies."""
 

@@ -14,8 +14,7 @@ from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.builds.engines.object_keys import MANIFEST, built_key, lease_key
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.store.builds.clients import BuildClients
-from triton_fleet.store.builds.codebuild import Build, BuildLog
+from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildLog
 from triton_fleet.store.builds.lease import Lease, Terms
 
 OTHERS = b'{"holder": "somebody", "token": "t", "seconds": 0, "build": ""}'

@@ -15,9 +15,9 @@ from tests.support.artifact_bucket import BUCKET
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import PROJECT, EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.builds.engines.object_keys import lease_key
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.store.progress import SilentProgress
 
 LONG, NONE = 300, 0
 """Seconds that leases hold."""

@@ -17,6 +17,7 @@ from tests.support.artifact_bucket import BUCKET, digest_of_bytes
 from tests.support.codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
 from tests.support.engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.builds.engines.object_keys import MANIFEST, REQUEST, built_key
 from triton_fleet.builds.engines.object_keys import PLAN as PLAN_FILE
 from triton_fleet.check.repositories import named_findings
@@ -24,8 +25,7 @@ from triton_fleet.check.target import RepositoryTarget
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.repository.plan_header import plan_version
 from triton_fleet.store.content_store import contents_key, copy_object
-from triton_fleet.store.progress import SilentProgress
-from triton_fleet.store.publish import copies as publish_copies
+from triton_fleet.store.publish import publish as publish_copies
 from triton_fleet.store.publish.publish import PublishResult
 
 PLAN = "bert/1/model.plan"

@@ -12,6 +12,7 @@ import pytest
 from tests.support.codebuild_stand_in import StandInCodeBuild
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import BASE, DOCKERFILE, LAYERS, PromotedImages
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.aws.running_configuration import require_own_content
 from triton_fleet.changes.lock_changes import content_changes
 from triton_fleet.check.run import checked_fleet
@@ -22,12 +23,11 @@ from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.work import Pace
-from triton_fleet.store.images.inventory import endpoints_by_image
+from triton_fleet.store.images.record import endpoints_by_image
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.ownership import owner_key
-from triton_fleet.store.progress import SilentProgress
 from triton_fleet.store.prune.references import needed_by_locks
 from triton_fleet.store.publish.publish import PublishResult, publish
 from triton_fleet.store.releases import last_releases, record_release

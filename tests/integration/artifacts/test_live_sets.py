@@ -20,10 +20,14 @@ from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
-from triton_fleet.store.live.addition import Addition, add_archive
-from triton_fleet.store.live.live_set import check_archive_name, live_set, require_removable
-from triton_fleet.store.live.source import repository_source, told_of_arguments
-from triton_fleet.store.live.targets import digests_of, targets_of
+from triton_fleet.store.live.addition import Addition, add_archive, repository_source, told_of_arguments
+from triton_fleet.store.live.live_set import (
+    check_archive_name,
+    digests_of,
+    live_set,
+    require_removable,
+    targets_of,
+)
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.sources.source import measure

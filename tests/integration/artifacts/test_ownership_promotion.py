@@ -8,12 +8,12 @@ import pytest
 
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_lock
 from triton_fleet.store.ownership import owner_key
-from triton_fleet.store.progress import SilentProgress
 from triton_fleet.store.publish.publish import PublishResult, publish
 from triton_fleet.store.releases import record_release
 

@@ -14,10 +14,11 @@ import pytest
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.fleet_folder import SPEC
 from tests.support.promotion import Promotion
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.store.progress import Advance, SilentProgress
+from triton_fleet.store.progress import Advance
 from triton_fleet.store.promote.lock import require_two
 from triton_fleet.store.upload.object import SMALLEST_PART
 

@@ -17,7 +17,7 @@ from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.images.inventory import held_images
+from triton_fleet.store.images.record import held_images
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.promote.images import ImageCopies, ImageStore
 

@@ -13,9 +13,10 @@ from fleet_emulator.registry.layers import OWNER
 from tests.support.container_images import digest_of
 from tests.support.promotion import Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.progress import Advance, SilentProgress
+from triton_fleet.store.progress import Advance
 
 pytestmark = pytest.mark.nightly
 

@@ -15,7 +15,7 @@ from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 from triton_fleet.selection.checkout import Checkout
-from triton_fleet.store.release_reference import release_to_restore
+from triton_fleet.store.release_history import release_to_restore
 from triton_fleet.store.releases import last_releases, record_release, release_source
 from triton_fleet.store.rollback import (
     EarlierRelease,

@@ -23,7 +23,8 @@ from tests.support.uploading import (
 )
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.store.upload.archives import ContentChangedError, Uploads
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.object import ContentChangedError
 
 
 @pytest.mark.parametrize("size", [0, SMALL, LARGE])

@@ -13,7 +13,7 @@ import pytest
 
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.store.pack import AT_ONCE, pack
+from triton_fleet.store.archive import AT_ONCE, pack
 
 MIB = 1 << 20
 NOISE = random.Random(0).randbytes(MIB)

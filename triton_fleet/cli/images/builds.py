@@ -26,7 +26,7 @@ from triton_fleet.store.images.source import image_sources, wanted_images
 from triton_fleet.store.progress import progress_on, shown_size
 
 if TYPE_CHECKING:
-    from triton_fleet.store.images.inventory import HeldImage
+    from triton_fleet.store.images.record import HeldImage
 
 HEADINGS = ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by")
 OMITTED = ("CUDA", "TensorRT")
@@ -78,7 +78,7 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the built images, their contents and the locks that need them."""
-    from triton_fleet.store.images.inventory import former_repositories, held_images
+    from triton_fleet.store.images.record import former_repositories, held_images
 
     project = current_project(env)
     access, place = connect(project, profile), project.place

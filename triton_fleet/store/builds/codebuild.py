@@ -1,15 +1,45 @@
-"""Starts, reads and stops CodeBuild's builds."""
+"""The AWS services of builds, and CodeBuild's builds: starts, reads and stops them."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from triton_fleet.findings import CannotRunError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_ssm.client import SSMClient
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildClients:
+    """Clients of one account and region; threads may share them."""
+
+    s3: S3Client
+    ssm: SSMClient
+    codebuild: Any
+    logs: Any
+
+
+Builders: TypeAlias = "Callable[[], BuildClients]"
+"""Creates the clients; called only if an engine has to be built."""
+
+
+def no_builders() -> BuildClients:
+    """The stand-in for `Builders` where no engine may be built.
+
+    Raises:
+        CannotRunError: always.
+    """
+    raise CannotRunError(
+        "an engine has to be built, which this command does not do", "publish the endpoint first"
+    )
+
 
 LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
 NO_QUOTA = "more than 0 builds"

@@ -13,7 +13,7 @@ from typing import Generic
 
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.work import BuildContext, BuildTask, BuildWork, Pace, Result
 from triton_fleet.store.progress import Tell
 

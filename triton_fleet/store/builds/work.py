@@ -15,10 +15,10 @@ from uuid import uuid4
 from botocore.exceptions import BotoCoreError, ClientError
 
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.store.builds.clients import BuildClients
 from triton_fleet.store.builds.codebuild import (
     STOPPED,
     Build,
+    BuildClients,
     BuildLog,
     BuildStart,
     LimitError,

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from triton_fleet.findings import Finding
 from triton_fleet.project.project import Project
 from triton_fleet.store.archive_requirements import Content
-from triton_fleet.store.builds.clients import Builders
+from triton_fleet.store.builds.codebuild import BuildClients, Builders
+from triton_fleet.store.builds.run import BuildOutcome, BuildTerms, run_builds
 from triton_fleet.store.builds.work import Pace
-from triton_fleet.store.engines.builds import build_engines
+from triton_fleet.store.engines.inputs import BuildInputs
 from triton_fleet.store.engines.request import StoredPlan, WantedEngine, engines_in, stored_plans
+from triton_fleet.store.engines.task import EngineTask
 from triton_fleet.store.progress import PublishProgress
+from triton_fleet.store.upload.archives import Uploads
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -59,3 +62,24 @@ def ensure_engines(
         built=sum(outcome.was_built for outcome in outcomes),
         findings=tuple(finding for outcome in outcomes for finding in outcome.findings),
     )
+
+
+def build_engines(
+    clients: BuildClients,
+    project: Project,
+    engines: Sequence[WantedEngine],
+    progress: PublishProgress,
+    pace: Pace,
+) -> list[BuildOutcome[StoredPlan]]:
+    """Build these engines, in their order; a failure does not stop the others, an interruption stops all.
+
+    Raises:
+        CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
+        ClientError: AWS refuses.
+    """
+    settings, bucket = project.environment.engine_builds, project.place.bucket
+    with Uploads(clients.s3) as uploads, progress.builds():
+        inputs = BuildInputs(clients, project, uploads)
+        tasks = [EngineTask(clients, bucket, inputs, engine, settings.timeout) for engine in engines]
+        terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
+        return run_builds(clients, bucket, tasks, terms)

@@ -22,13 +22,14 @@ from triton_fleet.catalog.amis import least_driver
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
 from triton_fleet.project.project import Project
 from triton_fleet.spec.source import finding_at
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.script import ScriptUpload
 from triton_fleet.store.content_store import digest_of
 from triton_fleet.store.engines.onnx import OnnxFile, OnnxObject, onnx_of
 from triton_fleet.store.engines.request import EngineUse, WantedEngine
 from triton_fleet.store.sources.s3_object import s3_errors_as_findings
-from triton_fleet.store.upload.archives import ContentChangedError, ObjectPlace, Uploads
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace
 
 CHANGED = "FL373"
 TAKEN, CONFLICT = 412, 409

@@ -24,8 +24,7 @@ from triton_fleet.store.sources.s3_object import (
     object_chunks,
     s3_errors_as_findings,
 )
-from triton_fleet.store.sources.spec_path import spec_path
-from triton_fleet.store.sources.spec_sources import Connect
+from triton_fleet.store.sources.spec_sources import Connect, spec_path
 
 MISSING, UNFIT = "FL370", "FL371"
 

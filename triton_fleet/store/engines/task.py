@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from triton_fleet.builds.engines.object_keys import FAILURE, REQUEST, built_key, lease_key
+from triton_fleet.builds.engines.object_keys import FAILURE, MANIFEST, REQUEST, built_key, lease_key
 from triton_fleet.catalog.builds import build_quota
 from triton_fleet.findings import Finding
 from triton_fleet.spec.source import finding_at
-from triton_fleet.store.builds.clients import BuildClients
-from triton_fleet.store.builds.codebuild import Build, BuildStart, RefusalError
-from triton_fleet.store.builds.failure import told_failure
-from triton_fleet.store.engine_script import SOURCES
-from triton_fleet.store.engines.failure import failure_findings
+from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError
+from triton_fleet.store.builds.failure import Failure, FailureTerms, failure_report, told_failure
+from triton_fleet.store.builds.script import SOURCES
 from triton_fleet.store.engines.inputs import BuildInputs
-from triton_fleet.store.engines.request import StoredPlan, WantedEngine, stored_plan
+from triton_fleet.store.engines.request import EngineUse, StoredPlan, WantedEngine, stored_plan
 
 REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"
-REFUSED = "FL379"
 
 
 class EngineTask:
@@ -85,3 +82,59 @@ class EngineTask:
         key = built_key(self._engine.key, FAILURE)
         failure = told_failure(self._clients.s3, self._bucket, key, build.id)
         return failure_findings(self._engine, build, failure, log)
+
+
+MACHINE, MODEL, MEMORY, TIME, CHANGED, REFUSED, STOPPED, UNKNOWN = (
+    "FL375",
+    "FL376",
+    "FL377",
+    "FL378",
+    "FL373",
+    "FL379",
+    "FL380",
+    "FL381",
+)
+CODES = {
+    10: MACHINE,
+    11: MACHINE,
+    12: MACHINE,
+    13: MACHINE,
+    14: CHANGED,
+    15: MODEL,
+    16: MEMORY,
+    17: TIME,
+    18: MODEL,
+    19: MODEL,
+    20: REFUSED,
+    21: STOPPED,
+}
+"""By the exit code of the build script, which engine_build/engine_request/problems.py explains."""
+
+
+def failure_findings(
+    engine: WantedEngine, build: Build, failure: Failure | None, log: Sequence[str]
+) -> list[Finding]:
+    """The findings for a build that ended without an engine, at each line that needs it."""
+    terms = FailureTerms(
+        codes=CODES,
+        unknown=UNKNOWN,
+        late=TIME,
+        timeout="`engine_builds.timeout` of the environment",
+        manifest=f"s3://{engine.first.endpoint.place.bucket}/{built_key(engine.key, MANIFEST)}",
+        what="an engine",
+    )
+    told = failure_report(build, failure, log, terms)
+    return [
+        finding_at(
+            use.engine.mark,
+            told.code,
+            f"the engine of model {use.engine.model!r} was not built: {told.reason}",
+            told.hint,
+        )
+        for use in _distinct_uses(engine)
+    ]
+
+
+def _distinct_uses(engine: WantedEngine) -> list[EngineUse]:
+    """One use for each line of the specs: copies share a line."""
+    return list({use.engine.mark: use for use in engine.uses}.values())

@@ -20,7 +20,7 @@ from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.image import PLATFORM, ImageFacts, LockedImage
 from triton_fleet.spec.source import Mark, finding_at
-from triton_fleet.store.sources.spec_path import fleet_root, reviewed_tree, spec_path
+from triton_fleet.store.sources.spec_sources import fleet_root, reviewed_tree, spec_path
 
 IMAGE = ("image",)
 RELEASE_FACTS = ("server", "cuda", "tensorrt", "python")

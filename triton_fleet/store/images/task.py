@@ -27,14 +27,13 @@ from triton_fleet.spec.deployment import BuildKind, Deployment
 from triton_fleet.spec.image import PLATFORM
 from triton_fleet.spec.source import finding_at
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.builds.clients import BuildClients
-from triton_fleet.store.builds.codebuild import Build, BuildStart, RefusalError
+from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError
 from triton_fleet.store.builds.failure import FailureTerms, failure_report, told_failure
-from triton_fleet.store.builds.script import ScriptUpload
-from triton_fleet.store.engine_script import SOURCES
+from triton_fleet.store.builds.script import SOURCES, ScriptUpload
 from triton_fleet.store.images.record import BuiltImage, built_image
 from triton_fleet.store.images.source import WantedImage
-from triton_fleet.store.upload.archives import ObjectPlace, Uploads
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.object import ObjectPlace
 
 REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_IMAGE_REQUEST", "FLEET_IMAGE_ENDPOINT"
 PROJECT: BuildKind = "image"

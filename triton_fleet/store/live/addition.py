@@ -1,21 +1,90 @@
-"""Adds an archive to a live set, under a name that has never had other content."""
+"""A new archive of a live set, from a repository that the command line names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triton_fleet.context.targets import target_model
+from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import LoadedSpec, Project
+from triton_fleet.spec.endpoint import Archive
+from triton_fleet.spec.s3_repository import HINT, in_s3, name_problem
+from triton_fleet.spec.source import Source
 from triton_fleet.store.content_store import copy_object, digest_of, store_key
-from triton_fleet.store.live.live_set import LiveSet
-from triton_fleet.store.live.targets import Past, digest_of_target, versions_of
+from triton_fleet.store.live.live_set import LiveSet, Past, digest_of_target, versions_of
 from triton_fleet.store.ownership import OF_LIVE_SET, Owners
+from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.sources.source import ArchiveMeasurement, ArchiveSource, measure
-from triton_fleet.store.upload.archives import ContentChangedError, ObjectPlace, Uploads
+from triton_fleet.store.sources.spec_sources import Connect, SpecRepositories, serving_container, source_of
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+OF_A_SPEC = re.compile(r"write `digest: (?P<digest>\S+)`")
+
+
+def repository_source(
+    project: Project, loaded: LoadedSpec, archive: str, repository: str, digest: str | None, s3: Connect
+) -> ArchiveSource:
+    """A repository, read like an entry of the spec; paths are relative to the working directory.
+
+    Raises:
+        FindingsError: it does not exist, its name is not valid, or it is another endpoint's.
+    """
+    entry = Archive(archive=archive, repository=repository)
+    if in_s3(entry):
+        if message := name_problem(entry):
+            raise FindingsError([Finding(code="FL219", message=message, hint=HINT)])
+        entry = entry.model_copy(update={"digest": digest})
+    else:
+        _check_folder(repository, digest)
+        return FolderSource.of(Path(repository).resolve(), serving_container(loaded, entry))
+    spec = loaded.spec.model_copy(update={"models": (entry,)})
+    data: dict[str, object] = {"models": [{"archive": archive, "repository": repository}]}
+    added = LoadedSpec(spec, Source(loaded.source.file, data))
+    if findings := list(source_findings(project, added)):
+        raise FindingsError(findings)
+    return source_of(SpecRepositories(added), spec.packed[0], s3)
+
+
+@contextmanager
+def told_of_arguments(loaded: LoadedSpec) -> Iterator[None]:
+    """Rewrite findings about an entry of the spec as findings about the command's arguments.
+
+    Raises:
+        FindingsError: the findings.
+    """
+    try:
+        yield
+    except FindingsError as error:
+        raise FindingsError(
+            [_place_finding(finding, loaded.source.file) for finding in error.findings]
+        ) from error
+
+
+def _place_finding(finding: Finding, spec: Path) -> Finding:
+    if finding.file != spec:
+        return finding
+    hint = OF_A_SPEC.sub(r"pass `--digest \g<digest>`", finding.hint)
+    return replace(finding, file=None, line=None, column=None, hint=hint)
+
+
+def _check_folder(repository: str, digest: str | None) -> None:
+    folder = Path(repository)
+    if digest is not None:
+        message, hint = "--digest is for a repository in S3, and this is a folder", "leave it out"
+        raise FindingsError([Finding(code="FL339", message=message, hint=hint)])
+    if not folder.is_dir():
+        message = f"{repository} {'is not a folder' if folder.exists() else 'does not exist'}"
+        raise FindingsError([Finding(code="FL401", message=message)])
 
 
 @dataclass(frozen=True, kw_only=True)

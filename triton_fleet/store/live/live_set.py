@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from triton_fleet.catalog.front_end import out_of_memory
 from triton_fleet.context.targets import target_model
+from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.object_keys import prefix_of
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project
@@ -16,6 +19,10 @@ from triton_fleet.spec.endpoint import ArchiveSet, Mode
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import finding_at
 from triton_fleet.spec.values import NAME_LENGTH
+from triton_fleet.store.content_store import DIGEST, digest_of, list_objects
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
 
 NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
 TARGET = re.compile(r"(?P<archive>.+)-v(?P<version>[1-9]\d*)\.tar\.gz")
@@ -109,3 +116,84 @@ def _require_live(project: Project, loaded: LoadedSpec) -> None:
         f" `fleet lock {options}` and `fleet deploy {options}`"
     )
     raise FindingsError([finding_at(loaded.source.latest_mark((key,)), "FL333", message, hint)])
+
+
+HEADS = 16
+"""Parallel requests for objects."""
+UNKNOWN = ""
+"""The digest of an archive that was uploaded by hand."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One target model; size in bytes and time are None if the archive does not exist."""
+
+    name: str
+    is_declared: bool
+    size: int | None = None
+    modified: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Past:
+    """The latest content of a target's name; `version_id` is None if only the spec has it."""
+
+    version_id: str | None
+    is_there: bool
+
+
+def targets_of(s3: S3Client, live: LiveSet) -> list[Target]:
+    """The existing targets and those of the spec, by name."""
+    found = {
+        key.removeprefix(live.prefix): entry
+        for key, entry in list_objects(s3, live.place.bucket, live.prefix).items()
+    }
+    there = [
+        Target(name=name, is_declared=name in live.declared, size=entry.size, modified=entry.modified)
+        for name, entry in found.items()
+    ]
+    lacking = [Target(name=name, is_declared=True) for name in live.declared if name not in found]
+    return sorted(there + lacking, key=lambda target: target.name)
+
+
+def digests_of(s3: S3Client, live: LiveSet, targets: list[str]) -> dict[str, str]:
+    """The digests of tar streams by target, `UNKNOWN` if an archive has none."""
+    found = all_in_parallel(targets, lambda name: digest_of(s3, live.place.bucket, live.key(name)), HEADS)
+    return {name: digest for name, digest in zip(targets, found, strict=True) if digest is not None}
+
+
+def versions_of(s3: S3Client, live: LiveSet, archive: str) -> dict[int, Past]:
+    """The known targets `ARCHIVE-vVERSION.tar.gz` by version, also removed ones.
+
+    A removed one is known while the bucket keeps its object, as an instance may still serve it.
+    """
+    known: dict[int, Past] = {}
+    for key, version_id, is_there in _objects(s3, live.place.bucket, live.key(f"{archive}-v")):
+        version = _version(key.removeprefix(live.prefix), archive)
+        if version is not None:
+            known.setdefault(version, Past(version_id=version_id, is_there=is_there))
+    for target in live.declared:
+        version = _version(target, archive)
+        if version is not None:
+            known.setdefault(version, Past(version_id=None, is_there=False))
+    return known
+
+
+def digest_of_target(s3: S3Client, live: LiveSet, target: str, past: Past) -> str:
+    """The digest of the content that a target's name has or had."""
+    if past.version_id is None:
+        return live.declared[target]
+    head = s3.head_object(Bucket=live.place.bucket, Key=live.key(target), VersionId=past.version_id)
+    return head["Metadata"].get(DIGEST, UNKNOWN)
+
+
+def _version(target: str, archive: str) -> int | None:
+    match = TARGET.fullmatch(target)
+    return int(match["version"]) if match and match["archive"] == archive else None
+
+
+def _objects(s3: S3Client, bucket: str, prefix: str) -> Iterator[tuple[str, str, bool]]:
+    """Keys with the id of an object and whether it is current; for each key the latest object first."""
+    for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
+        for found in page.get("Versions", []):
+            yield found["Key"], found["VersionId"], found["IsLatest"]

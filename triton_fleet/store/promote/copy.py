@@ -13,9 +13,16 @@ from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.endpoint import Compression
 from triton_fleet.store.archive_requirements import REQUESTS_AT_ONCE, Content
-from triton_fleet.store.content_store import DIGEST, contents_key, copy_object, files_prefix, list_objects
+from triton_fleet.store.content_store import (
+    DIGEST,
+    contents_key,
+    copy_object,
+    files_prefix,
+    list_objects,
+    missing_files,
+    stored_files,
+)
 from triton_fleet.store.progress import PublishProgress
-from triton_fleet.store.stored_files import missing_files, stored_files
 from triton_fleet.store.upload.object import ObjectPlace
 from triton_fleet.store.upload.stream import Streams, source_object
 

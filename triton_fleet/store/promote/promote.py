@@ -10,12 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from triton_fleet.awsapi.describe import described_endpoint
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.changes.spec_changes import KeyChange
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from triton_fleet.findings import all_of
+from triton_fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
+from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.project.membership import promoted_spec
 from triton_fleet.project.project import Fleet, Project
@@ -26,18 +27,21 @@ from triton_fleet.store.archive_requirements import (
     contents_of,
     missing_in_store,
 )
+from triton_fleet.store.content_store import digest_of
 from triton_fleet.store.lock import lock_text, write_text
 from triton_fleet.store.ownership import Owners, contents_to_own
 from triton_fleet.store.progress import PublishProgress
 from triton_fleet.store.promote.copy import Store, StoreCopy, objects_of
-from triton_fleet.store.promote.deployment import require_deployment
 from triton_fleet.store.promote.images import ImageCopies, ImageStore
 from triton_fleet.store.promote.lock import PromotedEndpoint, promoted_endpoint
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
     from mypy_boto3_sagemaker.client import SageMakerClient
-
+    from mypy_boto3_sagemaker.type_defs import (
+        ContainerDefinitionOutputTypeDef,
+        ProductionVariantOutputTypeDef,
+    )
 
 Templates: TypeAlias = Callable[[Project, Sequence[str]], tuple[str, Mapping[str, str]]]
 """From a project and endpoints to the version of the product, and the digest of each one's template."""
@@ -206,3 +210,82 @@ def _write(target: Project, texts: Mapping[Path, str]) -> tuple[Path, ...]:
 
 def _store(s3: S3Client, place: Deployment) -> Store:
     return Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)
+
+
+CODE = "FL332"
+HEADS = 16
+"""Parallel requests for objects."""
+IN_SERVICE = "InService"
+
+
+def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
+    """Check that the endpoint is in service with data, image and instance type of its files, and owns them.
+
+    The URL of that data contains environment, account, region and the digests of all archives; a live set's
+    does not, so its archives are checked one by one. What CloudFormation alone has deployed may be another
+    endpoint's: only a publish proves whose it is.
+
+    Raises:
+        FindingsError: it is not deployed, not in service, runs something else, or something of another one.
+    """
+    variant = _variant(sagemaker, endpoint)
+    container = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
+    wanted = [(_model_data(container), endpoint.model_data_url, "a model without data")]
+    if not endpoint.is_pooled:
+        wanted.append((variant.get("InstanceType", ""), endpoint.instance.type, "no instance type"))
+    if endpoint.image.is_own:
+        wanted.append((container.get("Image", ""), endpoint.image.uri, "a model without an image"))
+    for running, required, nothing in wanted:
+        if running != required:
+            message = f"it runs {running or nothing}, but its files require {required}"
+            raise FindingsError([_test_finding(endpoint, message)])
+    others = [archive for archive in endpoint.archives if not archive.named_by_content]
+    wrong = [
+        found
+        for found in all_in_parallel(others, lambda each: _absence_finding(s3, endpoint, each), HEADS)
+        if found
+    ]
+    if wrong:
+        raise FindingsError(wrong)
+    contents = contents_to_own(endpoint)
+    unproved = sorted(
+        set(contents) - Owners(s3, endpoint.place.bucket).known_digests(endpoint.name, contents)
+    )
+    if unproved:
+        environment = endpoint.place.environment
+        message = f"no publish in {environment} has proved that {', '.join(unproved)} is its own"
+        raise FindingsError([_test_finding(endpoint, message)])
+
+
+def _variant(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> ProductionVariantOutputTypeDef:
+    found = described_endpoint(sagemaker, endpoint.name)
+    if found is None:
+        raise FindingsError([_test_finding(endpoint, "it is not deployed there")])
+    if found["EndpointStatus"] != IN_SERVICE:
+        message = f"it is {found['EndpointStatus']}, not {IN_SERVICE}"
+        raise FindingsError([_test_finding(endpoint, message)])
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
+    return config["ProductionVariants"][0]
+
+
+def _model_data(container: ContainerDefinitionOutputTypeDef) -> str:
+    source = container.get("ModelDataSource", {}).get("S3DataSource", {})
+    return container.get("ModelDataUrl") or source.get("S3Uri", "")
+
+
+def _absence_finding(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact) -> Finding | None:
+    found = digest_of(s3, endpoint.place.bucket, archive.key)
+    if found == archive.digest:
+        return None
+    target = archive.key.rpartition("/")[2]
+    actual = "does not exist" if found is None else f"has {found or 'no digest'}"
+    return _test_finding(endpoint, f"{target} {actual}, but the lock has {archive.digest}")
+
+
+def _test_finding(endpoint: ResolvedEndpoint, message: str) -> Finding:
+    environment = endpoint.place.environment
+    return Finding(
+        code=CODE,
+        message=f"{endpoint.name} was not tested in {environment} with its files: {message}",
+        hint=f"run `fleet deploy --env {environment} {endpoint.name}`, test it, then promote",
+    )

@@ -14,7 +14,7 @@ from triton_fleet.project.project import Project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.promote.lock import inputs_digest
 
-CODE = "FL844"
+CHANGED_TEMPLATE = "FL844"
 
 
 def product_version() -> str:
@@ -47,7 +47,7 @@ def template_changes(project: Project) -> list[Finding]:
     name = project.environment.environment
     return [
         Finding(
-            code=CODE,
+            code=CHANGED_TEMPLATE,
             severity=Severity.WARNING,
             message=f"version {here} makes another template of {endpoint} than {lock.product} did",
             hint=f"`fleet upgrade-check WHEEL --env {name}` shows the changes, with the wheels of version"

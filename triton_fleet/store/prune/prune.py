@@ -16,9 +16,13 @@ from triton_fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEA
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.store.content_store import ObjectListing, list_objects
-from triton_fleet.store.prune.images import ImagePrune
 from triton_fleet.store.prune.plan import Plan, Upload, is_marker, record_prefix, units_of
-from triton_fleet.store.prune.references import needed_by_locks, needed_by_models, needed_by_releases
+from triton_fleet.store.prune.references import (
+    ImagePrune,
+    needed_by_locks,
+    needed_by_models,
+    needed_by_releases,
+)
 from triton_fleet.store.releases import KEY
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
@@ -20,7 +20,9 @@ from triton_fleet.endpoint.object_keys import ARCHIVES, prefix_of
 from triton_fleet.project.fleet_files import load_locks
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.values import hexadecimal
+from triton_fleet.store.images.record import NO_REPOSITORY
 from triton_fleet.store.ownership import owner_prefix
+from triton_fleet.store.prune.plan import StoredImage
 from triton_fleet.store.releases import read_releases
 
 if TYPE_CHECKING:
@@ -149,3 +151,59 @@ def _prefixes_of(lock: Lock) -> Iterator[str]:
 def _common_prefix(digest: str) -> str:
     """The common prefix of the archive, its files and their marker."""
     return f"{ARCHIVES}{hexadecimal(digest)}"
+
+
+BATCH = 100
+"""The most images that BatchDeleteImage takes in one request; source: ECR's API reference."""
+GONE = "ImageNotFound"
+
+
+class ImagePrune:
+    """One repository, which need not exist."""
+
+    def __init__(self, ecr: Any, repository: str) -> None:
+        self._ecr, self.repository = ecr, repository
+
+    def stored(self) -> list[StoredImage]:
+        """The images that have a tag; the others expire by the repository's own rule.
+
+        Raises:
+            ClientError: access is denied.
+        """
+        pages = self._ecr.get_paginator("describe_images").paginate(repositoryName=self.repository)
+        try:
+            return [
+                StoredImage(
+                    repository=self.repository,
+                    digest=found["imageDigest"],
+                    tags=tuple(sorted(found["imageTags"])),
+                    size=found.get("imageSizeInBytes", 0),
+                    pushed=found["imagePushedAt"],
+                )
+                for page in pages
+                for found in page["imageDetails"]
+                if found.get("imageTags")
+            ]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == NO_REPOSITORY:
+                return []
+            raise
+
+    def remove(self, images: Sequence[StoredImage]) -> list[str]:
+        """Remove images with all of their tags; return the refusals.
+
+        Raises:
+            ClientError: access is denied.
+        """
+        refused = []
+        for start in range(0, len(images), BATCH):
+            answer = self._ecr.batch_delete_image(
+                repositoryName=self.repository,
+                imageIds=[{"imageDigest": image.digest} for image in images[start : start + BATCH]],
+            )
+            refused += [
+                f"{each['imageId'].get('imageDigest')}: {each['failureCode']} {each.get('failureReason', '')}"
+                for each in answer["failures"]
+                if each["failureCode"] != GONE
+            ]
+        return refused

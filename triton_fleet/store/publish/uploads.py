@@ -19,8 +19,8 @@ from triton_fleet.store.engines.archives import BuiltArchive
 from triton_fleet.store.engines.request import StoredPlan, size_with_plans
 from triton_fleet.store.progress import PublishProgress
 from triton_fleet.store.sources.spec_sources import SpecRepositories, source_of
-from triton_fleet.store.upload.archives import Check, ContentChangedError, Uploads
-from triton_fleet.store.upload.object import ObjectPlace
+from triton_fleet.store.upload.archives import Check, Uploads
+from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -1,12 +1,15 @@
-"""The sources of an endpoint's archives, from its spec."""
+"""The paths that a spec names lead to what is reviewed with it: its Git work tree, else its fleet."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from triton_fleet.builds.images.context import NEVER_SENT
+from triton_fleet.core.project_root import git_tops, project_roots
 from triton_fleet.core.read_cache import ReadCache
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import LoadedSpec
@@ -15,17 +18,52 @@ from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.reading.folder import read_folder
 from triton_fleet.spec.endpoint import Archive, Mode, PackedArchive
 from triton_fleet.spec.s3_repository import S3, in_s3
-from triton_fleet.spec.source import cannot_run_at, finding_at
+from triton_fleet.spec.source import Mark, cannot_run_at, finding_at
 from triton_fleet.store.sources.copy import CopySource
 from triton_fleet.store.sources.folder import FolderSource
-from triton_fleet.store.sources.s3_archive import S3ArchiveSource
 from triton_fleet.store.sources.s3_object import S3Location
-from triton_fleet.store.sources.s3_prefix import S3PrefixSource
+from triton_fleet.store.sources.s3_source import S3ArchiveSource, S3PrefixSource
 from triton_fleet.store.sources.source import ArchiveSource
-from triton_fleet.store.sources.spec_path import spec_path
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+OUTSIDE = "FL471"
+
+
+def spec_path(mark: Mark, name: str) -> Path:
+    """Where a path leads from the file that names it, links followed; it need not exist.
+
+    A spec that is in no work tree and no fleet, such as a draft, may name any path.
+
+    Raises:
+        FindingsError: it leads out of the tree, or into what Git or this product keeps for itself.
+        OSError: a name is too long.
+        RuntimeError: links lead in a circle.
+    """
+    folder = mark.file.parent
+    real, tree = (folder / name).resolve(), reviewed_tree(folder)
+    if tree is None:
+        return real
+    if not real.is_relative_to(tree):
+        problem, hint = f"outside of {tree}", "move it there"
+    elif own := NEVER_SENT.intersection(real.relative_to(tree).parts):
+        problem, hint = f"into {min(own)}, which no commit holds", "name a folder that is in the repository"
+    else:
+        return real
+    message = f"{name} leads to {real}, {problem}: that place changes without a review"
+    raise FindingsError([finding_at(mark, OUTSIDE, message, f"{hint}: a spec cannot `allow` it")])
+
+
+def reviewed_tree(folder: Path) -> Path | None:
+    """The root of the Git work tree that a folder is in, else of its fleet; None if it is in neither."""
+    return next(git_tops(folder), None) or fleet_root(folder)
+
+
+def fleet_root(folder: Path) -> Path | None:
+    """The root of the fleet that a folder is in; None if it is in none."""
+    return next(project_roots(Path(os.path.realpath(folder))), None)
+
 
 Connect: TypeAlias = "Callable[[], S3Client]"
 """Creates the client of S3; called only if a repository is in S3."""

@@ -1,4 +1,4 @@
-"""Packs archives directly into objects of S3, several in parallel, in a fixed amount of memory."""
+"""Uploads of archives that must have an expected content, packed or as separate files."""
 
 from __future__ import annotations
 
@@ -13,25 +13,61 @@ from botocore.config import Config
 
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import CannotRunError
-from triton_fleet.store.archive import DigestWriter, EntrySource
+from triton_fleet.store.archive import DigestWriter, EntrySource, pack
 from triton_fleet.store.content_store import DIGEST
-from triton_fleet.store.pack import pack
-from triton_fleet.store.upload.errors import ContentChangedError, aborted_on_error
 from triton_fleet.store.upload.files import FileUploads
-from triton_fleet.store.upload.memory import MemoryBudget
-from triton_fleet.store.upload.meter import Meter
 from triton_fleet.store.upload.object import (
     MIB,
     PARTS,
     ConflictError,
+    ContentChangedError,
+    MemoryBudget,
     ObjectPlace,
     ObjectWriter,
     TakenError,
+    aborted_on_error,
     part_size,
 )
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+
+STEP = 1 << 20
+
+
+class Meter:
+    """Passes bytes on to a sink, if there is one; calls `progress` with a MiB or more at a time.
+
+    It refuses what exceeds `size` bytes: memory and parts are planned for no more.
+    """
+
+    def __init__(
+        self, size: int, progress: Callable[[int], None] = lambda _: None, sink: Sink | None = None
+    ) -> None:
+        self._size, self._progress, self._sink = size, progress, sink
+        self._passed = self._reported = 0
+
+    def write(self, data: bytes) -> int:
+        """Take the next bytes.
+
+        Raises:
+            ContentChangedError: they are too many.
+        """
+        if self._passed + len(data) > self._size:
+            raise ContentChangedError(f"longer than the expected {self._size} bytes")
+        if self._sink is not None:
+            self._sink.write(data)
+        self._passed += len(data)
+        if self._passed - self._reported >= STEP:
+            self._progress(self._passed - self._reported)
+            self._reported = self._passed
+        return len(data)
+
+    def finish(self) -> None:
+        """Call `progress` with what is left of the size, as nothing more comes."""
+        self._progress(self._size - self._reported)
+
 
 MEMORY = 64 * MIB
 """Bytes of all parts that are being filled or sent."""
@@ -49,7 +85,6 @@ errors."""
 
 Check = Callable[[str], None]
 """Called with the digest of what was written; raises if that is other content."""
-__all__ = ["UPLOAD_CONFIG", "ContentChangedError", "ObjectPlace", "Uploads"]
 
 
 class Uploads:

@@ -11,8 +11,7 @@ from isal import isal_zlib
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.repository.stream import ChunkStream
 from triton_fleet.store.archive import Checksums, Entry, crc_text
-from triton_fleet.store.upload.errors import ContentChangedError, aborted_on_error
-from triton_fleet.store.upload.object import ObjectPlace, ObjectWriter
+from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace, ObjectWriter, aborted_on_error
 
 PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
 """A file in each folder without files, such as an ensemble's version."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from mmap import mmap
 from typing import TYPE_CHECKING, Any, cast
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 from isal import isal_zlib
 
-from triton_fleet.findings import CannotRunError
-from triton_fleet.store.upload.memory import MemoryBudget
+from triton_fleet.findings import CannotRunError, FindingsError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -24,6 +25,47 @@ SMALLEST_PART, PARTS = 8 << 20, 10_000
 MIB = 1 << 20
 TAKEN, CONFLICT, MISSING = 412, 409, 404
 NO_UPLOAD = "NoSuchUpload"
+
+
+class CancelledError(Exception):
+    """The command is ending."""
+
+
+class MemoryBudget:
+    """A budget of bytes; a request for more than are free waits.
+
+    There is no deadlock if each user takes one part at a time and returns it before taking another.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._free = size
+        self._changed = threading.Condition()
+        self._is_cancelled = False
+
+    def take(self, size: int) -> None:
+        """Wait until so many bytes are free, and take them.
+
+        Raises:
+            CancelledError: the command is ending.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_cancelled or self._free >= size)
+            if self._is_cancelled:
+                raise CancelledError
+            self._free -= size
+
+    def give_back(self, size: int) -> None:
+        """Return bytes to the budget."""
+        with self._changed:
+            self._free += size
+            self._changed.notify_all()
+
+    def cancel(self) -> None:
+        """Refuse all further requests."""
+        with self._changed:
+            self._is_cancelled = True
+            self._changed.notify_all()
 
 
 @dataclass(frozen=True)
@@ -246,3 +288,34 @@ def _is_no_upload(error: ClientError) -> bool:
 
 def _text(crc: int) -> str:
     return base64.b64encode(crc.to_bytes(4, "big")).decode()
+
+
+class ContentChangedError(Exception):
+    """The content differs from the expected one; nothing of it was published."""
+
+    def __init__(self, found: str) -> None:
+        self.found = found
+        super().__init__(f"the content is {found}")
+
+
+@contextmanager
+def aborted_on_error(writer: ObjectWriter) -> Iterator[None]:
+    """Write an object; on any error it is aborted.
+
+    Raises:
+        CannotRunError: S3 has refused it, or did not answer; or it cannot be aborted.
+    """
+    try:
+        yield
+    except BaseException as error:
+        left = ""
+        try:
+            writer.abort()
+        except (BotoCoreError, ClientError) as failure:
+            left = f"; its parts stay until the bucket's lifecycle removes them: {failure}"
+        if isinstance(error, BotoCoreError | ClientError):
+            remedy = "run the command again: it continues where it stopped"
+            raise CannotRunError(f"{writer.place.url} could not be written: {error}{left}", remedy) from error
+        if left and isinstance(error, ContentChangedError | FindingsError):
+            raise CannotRunError(f"{writer.place.url} could not be written: {error}{left}") from error
+        raise

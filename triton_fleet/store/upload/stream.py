@@ -1,4 +1,4 @@
-"""Copies objects from one account to another through this process, in a fixed amount of memory."""
+"""The memory that all uploads of one command share."""
 
 from __future__ import annotations
 
@@ -22,11 +22,18 @@ from botocore.exceptions import (
 from triton_fleet.findings import CannotRunError
 from triton_fleet.store.content_store import DIGEST
 from triton_fleet.store.upload.archives import MEMORY
-from triton_fleet.store.upload.memory import MemoryBudget
-from triton_fleet.store.upload.object import ConflictError, ObjectPlace, ObjectWriter, TakenError, part_size
+from triton_fleet.store.upload.object import (
+    ConflictError,
+    MemoryBudget,
+    ObjectPlace,
+    ObjectWriter,
+    TakenError,
+    part_size,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
 
 CHUNK = 1 << 20
 CONNECTIONS = 8
