@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
+from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, http_status
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.object_keys import ARCHIVES
 from triton_fleet.spec.values import hexadecimal
@@ -83,8 +84,6 @@ DIGEST = "tar-digest"
 """Metadata of each object: the digest of its tar stream."""
 WRITES = {"CopyObject", "CompleteMultipartUpload"}
 """The requests that accept the condition that a key is free, so that one of two writers wins."""
-TAKEN, CONFLICT = 412, 409
-"""S3's answers if another writer has taken the key, and if one is about to; the latter is retried."""
 ATTEMPTS = 3
 COPIED_WHOLE = 4 << 30
 """Larger objects are copied in parts: CopyObject takes 5 GB, and a size may be that before compression."""
@@ -161,10 +160,10 @@ def copy_object(
         try:
             copy(s3, source, to_bucket, to_key, metadata, overwrite=overwrite)
         except ClientError as error:
-            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+            status = http_status(error)
             if error.operation_name not in WRITES or overwrite:
                 raise
-            if status == TAKEN:
+            if status == PRECONDITION_FAILED:
                 return False
             if status != CONFLICT or attempt == ATTEMPTS:
                 raise
@@ -182,7 +181,7 @@ def digest_of(s3: S3Client, bucket: str, key: str) -> str | None:
     try:
         head = s3.head_object(Bucket=bucket, Key=key)
     except ClientError as error:
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
+        if http_status(error) == NOT_FOUND:
             return None
         raise
     return head["Metadata"].get(DIGEST, "")

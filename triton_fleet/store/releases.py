@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from triton_fleet.awsapi.actor import Actor, Record
 from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, http_status
 from triton_fleet.changes.spec_changes import recorded_spec
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.object_keys import RELEASES
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 READS_AT_ONCE = 16
-ATTEMPTS, CONFLICT, TAKEN = 5, 409, 412
+ATTEMPTS = 5
 TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 KEY = re.compile(rf"{RELEASES}(?P<endpoint>[^/]+)/\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6}}Z\.json")
 
@@ -110,7 +111,7 @@ def record_release(
         try:
             return _record(s3, endpoint, built, source)
         except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (CONFLICT, TAKEN):
+            if http_status(error) not in (CONFLICT, PRECONDITION_FAILED):
                 raise
     problem = f"other deploys of {endpoint.name} are being recorded"
     raise CannotRunError(problem, "wait until they have ended, and run the command again")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from triton_fleet.awsapi.errors import NOT_FOUND, http_status
 from triton_fleet.store.builds.codebuild import SUCCEEDED, TIMED_OUT, Build
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 MAX_LINES = 5
 """How many last lines of the log are in a message."""
-MISSING = 404
 
 
 class Failure(BaseModel):
@@ -74,7 +74,7 @@ def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | N
     try:
         found = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
     except ClientError as error:
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] == MISSING:
+        if http_status(error) == NOT_FOUND:
             return None
         raise
     try:

@@ -13,12 +13,11 @@ from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
 from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, http_status
 from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
-
-MISSING, CONFLICT, TAKEN = 404, 409, 412
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +86,7 @@ class Lease(Generic[AnyTerms]):
         try:
             found = self._s3.get_object(Bucket=self._bucket, Key=self._key)
         except ClientError as error:
-            if _status(error) == MISSING:
+            if http_status(error) == NOT_FOUND:
                 return None
             raise
         try:
@@ -136,7 +135,7 @@ class Lease(Generic[AnyTerms]):
         try:
             self._s3.delete_object(Bucket=self._bucket, Key=self._key, IfMatch=self._etag)
         except ClientError as error:
-            if _status(error) not in (MISSING, TAKEN, CONFLICT):
+            if http_status(error) not in (NOT_FOUND, PRECONDITION_FAILED, CONFLICT):
                 raise
 
     def _write(self, **condition: Any) -> bool:
@@ -149,7 +148,7 @@ class Lease(Generic[AnyTerms]):
         try:
             self._etag = self._s3.put_object(**written, **condition)["ETag"]
         except ClientError as error:
-            if _status(error) not in (MISSING, TAKEN, CONFLICT):
+            if http_status(error) not in (NOT_FOUND, PRECONDITION_FAILED, CONFLICT):
                 raise
             # If an answer was lost, botocore has retried, and the existing object is our own.
             there = self.seen()
@@ -157,7 +156,3 @@ class Lease(Generic[AnyTerms]):
                 return False
             self._etag = there.etag
         return True
-
-
-def _status(error: ClientError) -> int:
-    return error.response["ResponseMetadata"]["HTTPStatusCode"]

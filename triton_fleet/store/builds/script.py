@@ -10,6 +10,7 @@ from zipfile import ZipFile, ZipInfo
 
 from botocore.exceptions import ClientError
 
+from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, http_status
 from triton_fleet.builds.engines.object_keys import script_key
 from triton_fleet.core.sources import source_path
 from triton_fleet.store.content_store import digest_of
@@ -36,9 +37,6 @@ def build_script() -> tuple[bytes, str]:
     return content, f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-TAKEN, CONFLICT = 412, 409
-
-
 class ScriptUpload:
     """The script of one publish, which is uploaded when it is first needed."""
 
@@ -58,6 +56,6 @@ class ScriptUpload:
             try:
                 self._s3.put_object(Bucket=self._bucket, Key=key, Body=content, IfNoneMatch="*")
             except ClientError as error:
-                if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (TAKEN, CONFLICT):
+                if http_status(error) not in (PRECONDITION_FAILED, CONFLICT):
                     raise
         return key

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from botocore.exceptions import ClientError
 
+from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, http_status
 from triton_fleet.builds.engines.endpoint_engines import spec_engines
 from triton_fleet.builds.engines.object_keys import (
     FAILURE,
@@ -32,7 +33,6 @@ from triton_fleet.store.upload.archives import Uploads
 from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace
 
 CHANGED = "FL373"
-TAKEN, CONFLICT = 412, 409
 NO_ROLE = "ParameterNotFound"
 VOLUME_GB = 30
 """For a job's scratch files, beside four times the ONNX model; the image has its own space."""
@@ -124,7 +124,7 @@ class BuildInputs:
                     IfNoneMatch="*",
                 )
             except ClientError as error:
-                if error.response["ResponseMetadata"]["HTTPStatusCode"] in (TAKEN, CONFLICT):
+                if http_status(error) in (PRECONDITION_FAILED, CONFLICT):
                     return  # another publisher has written it, or is writing it
                 raise
         found = base64.b64decode(answer["CopyObjectResult"].get("ChecksumSHA256", "")).hex()

@@ -26,8 +26,6 @@ from triton_fleet.store.content_store import list_objects
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-MISSING = 404
-
 
 class BuildRecord(BaseModel):
     """What the build script writes after the push; a copy keeps the keys that are not read here."""

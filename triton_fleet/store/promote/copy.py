@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
+from triton_fleet.awsapi.errors import FORBIDDEN, NOT_FOUND, http_status
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.endpoint import Compression
@@ -29,7 +30,6 @@ from triton_fleet.store.upload.stream import Streams, source_object
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-NOT_THERE, DENIED = 404, 403
 STREAMS_AT_ONCE = 8
 CODE = "FL337"
 
@@ -64,7 +64,7 @@ def objects_of(content: Content, source: Store) -> list[StoreObject]:
     try:
         head = source.s3.head_object(Bucket=source.bucket, Key=content.key)
     except ClientError as error:
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] != NOT_THERE:
+        if http_status(error) != NOT_FOUND:
             raise
         raise FindingsError([_loss_finding(content, source, "is not in the store")]) from error
     is_archive = content.compression is Compression.GZIP
@@ -120,7 +120,7 @@ class StoreCopy:
                 size=each.size,
             )
         except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] != DENIED:
+            if http_status(error) != FORBIDDEN:
                 raise
             self._by_server = False
         return self._by_server

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
+from triton_fleet.awsapi.errors import PRECONDITION_FAILED, http_status
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.spec.source import Mark, finding_at
 
@@ -24,7 +25,6 @@ GONE = {
     "404": "the object does not exist",
 }
 """By code; 404 is for an answer without a body, to a HEAD request."""
-CHANGED = 412
 HINT = "wait until its writer has finished, then run the command again"
 
 
@@ -100,7 +100,7 @@ def s3_errors_as_findings(location: S3Location) -> Iterator[None]:
         if code in GONE:
             hint = f"correct `{location.said_by}`, or upload it there"
             raise FindingsError([finding_at(mark, "FL309", f"{location.url}: {GONE[code]}", hint)]) from error
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] == CHANGED:
+        if http_status(error) == PRECONDITION_FAILED:
             message = f"{location.url} changed while it was read"
             raise FindingsError([finding_at(mark, "FL305", message, HINT)]) from error
         remedy = "use credentials that may list and read it: pass them with --profile"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from botocore.exceptions import BotoCoreError, ClientError
 from isal import isal_zlib
 
+from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, http_status
 from triton_fleet.findings import CannotRunError, FindingsError
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 SMALLEST_PART, PARTS = 8 << 20, 10_000
 """S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them."""
 MIB = 1 << 20
-TAKEN, CONFLICT, MISSING = 412, 409, 404
 NO_UPLOAD = "NoSuchUpload"
 
 
@@ -152,8 +152,8 @@ class ObjectWriter:
         try:
             answer = self._put(condition) if self._upload is None else self._complete(condition)
         except ClientError as error:
-            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-            if only_if_new and status == TAKEN:
+            status = http_status(error)
+            if only_if_new and status == PRECONDITION_FAILED:
                 raise TakenError from error
             if only_if_new and status == CONFLICT:
                 raise ConflictError from error
@@ -276,7 +276,7 @@ class ObjectWriter:
         try:
             head = self._s3.head_object(Bucket=self.place.bucket, Key=self.place.key, ChecksumMode="ENABLED")
         except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] != MISSING:
+            if http_status(error) != NOT_FOUND:
                 raise
             return 0, None
         return head["ContentLength"], head.get("ChecksumCRC32")
