@@ -111,7 +111,7 @@ def _measured(project: Project, url: str) -> Republished:
         return len(list_objects(s3, bucket, endpoint.model_data))
 
     first = _seconds(once)
-    if listing() != ARCHIVES or once() != PublishResult(there=ARCHIVES):
+    if listing() != ARCHIVES or once() != PublishResult(present=ARCHIVES):
         raise AssertionError("not all archives are published")
     turns = [(_seconds(listing), _seconds(once)) for _ in range(ROUNDS)]
     alone, again = (statistics.median(each) for each in zip(*turns, strict=True))

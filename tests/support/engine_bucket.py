@@ -22,7 +22,7 @@ from triton_fleet.store.publish.publish import PublishResult, publish
 
 ROLE = "arn:aws:iam::123456789012:role/any"
 PROJECT = "triton-fleet-dev-engines-job"
-PACE = Pace(look=0.05, most=0.05)
+PACE = Pace(look=0.05, longest_pause=0.05)
 CONFIG = 'platform: "tensorrt_plan"\nmax_batch_size: 8\n'
 TENSORS = """\
 input { name: "x" data_type: TYPE_FP32 dims: 8 }

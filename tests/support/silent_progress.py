@@ -18,7 +18,7 @@ class SilentProgress:
         """Show nothing."""
         return nullcontext(_ignore)
 
-    def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
+    def uploads(self, count: int, size: int, subject: str = "archive") -> AbstractContextManager[None]:
         """Show nothing."""
         return nullcontext()
 

@@ -73,7 +73,7 @@ def _differences(project: Project, repositories: SpecRepositories, lock: Lock) -
     if missing:
         hint = f"get the missing files, then {hint}"
     try:
-        differences = measured_lock(repositories, project.environment, held=lock, offline=True)
+        differences = measured_lock(repositories, project.environment, earlier_lock=lock, offline=True)
     except FindingsError as error:
         return [*others, *error.findings]
     if without_engines(differences) == without_engines(lock):

@@ -46,7 +46,7 @@ def pending_promotions(
     chosen = [name for name in previews.names if names is None or name in names]
 
     def compared(name: str) -> tuple[PendingPromotion, PromotionPreview | None] | None:
-        found = previews.pending(name)
+        found = previews.promotion(name)
         if found is None:
             return None
         preview = None if found.problem else previews.preview(name)

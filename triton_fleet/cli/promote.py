@@ -98,9 +98,9 @@ def promote(
         progress_on(OutputConsole()),
         template_digests,
     )
-    say(_summary("archive", done.copied, done.bytes, done.there))
-    if done.images or done.images_there:
-        say(_summary("image", done.images, done.image_bytes, done.images_there))
+    say(_summary("archive", done.copies, done.bytes, done.present))
+    if done.images or done.images_present:
+        say(_summary("image", done.images, done.image_bytes, done.images_present))
     for name, changes in done.differences.items():
         for change in changes:
             say(f"{name}: {target} differs from {source} on purpose: {change}")

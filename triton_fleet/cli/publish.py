@@ -83,9 +83,9 @@ def publish(
 
 def _summary(done: PublishResult) -> str:
     parts = [
-        f"uploaded {done.uploaded} ({shown_size(done.bytes)})" if done.uploaded else "",
-        f"copied {done.copied} to the endpoints" if done.copied else "",
-        f"{done.there} already present" if done.there else "",
+        f"uploaded {done.uploads} ({shown_size(done.bytes)})" if done.uploads else "",
+        f"copied {done.copies} to the endpoints" if done.copies else "",
+        f"{done.present} already present" if done.present else "",
     ]
     return f"archives: {', '.join(part for part in parts if part) or 'none needed'}"
 

@@ -69,7 +69,7 @@ class EntrySource(Protocol):
 
 @dataclass(frozen=True)
 class Checksums:
-    """What is kept of a stream's files, by path: a CRC-32 of each, and the digests of ONNX files.
+    """Facts of a stream's files, by path: a CRC-32 of each, and the digests of ONNX files.
 
     `folders` are the paths of its folders, `sizes` the bytes of each file as it is packed.
     """
@@ -123,32 +123,32 @@ def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
 
 LEVEL, THREADS = 1, 2
 """Weights hardly compress: higher levels cost time and save nothing (docs/decisions/0008)."""
-AT_ONCE = 4 << 20
+MAX_UNTHREADED_BYTES = 4 << 20
 """Up to here, threads cost more than they save."""
 
 
-def pack(write_stream: Callable[[Sink], object], packed: Sink, size: int) -> DigestWriter:
+def pack(write_stream: Callable[[Sink], object], sink: Sink, size: int) -> DigestWriter:
     """Compress a tar stream of `size` bytes; return its uncompressed digest and size.
 
     The same stream gives the same bytes on one type of processor: the header has no name and no time.
     """
-    if size <= AT_ONCE:
+    if size <= MAX_UNTHREADED_BYTES:
         whole = io.BytesIO()
         stream = DigestWriter(whole)
         write_stream(stream)
-        packed.write(igzip.compress(whole.getvalue(), LEVEL, mtime=0))
+        sink.write(igzip.compress(whole.getvalue(), LEVEL, mtime=0))
         return stream
-    valve = _Valve(packed)
-    zipped = igzip_threaded.open(valve, "wb", LEVEL, threads=THREADS)  # type: ignore[no-untyped-call]
+    valve = _Valve(sink)
+    gzip_stream = igzip_threaded.open(valve, "wb", LEVEL, threads=THREADS)  # type: ignore[no-untyped-call]
     try:
-        stream = DigestWriter(zipped)
+        stream = DigestWriter(gzip_stream)
         write_stream(stream)
     except BaseException:
         valve.is_shut = True
         with suppress(Exception):  # the first error is the one to report
-            zipped.close()
+            gzip_stream.close()
         raise
-    zipped.close()
+    gzip_stream.close()
     return stream
 
 

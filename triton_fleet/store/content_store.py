@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PART = 1 << 30
 """S3 takes parts of 5 MiB to 5 GiB and at most 10,000 of them: objects of up to 10 TiB."""
-PARTS_AT_ONCE = 8
+MAX_PARALLEL_COPIES = 8
 
 
 def copy_by_parts(
@@ -51,7 +51,7 @@ def copy_by_parts(
     size, etag = head["ContentLength"], head["ETag"]
     upload = s3.create_multipart_upload(Bucket=bucket, Key=key, Metadata=metadata)["UploadId"]
 
-    def copied(start: int) -> CompletedPartTypeDef:
+    def copy_part(start: int) -> CompletedPartTypeDef:
         number, last = start // part + 1, min(start + part, size) - 1
         answer = s3.upload_part_copy(
             Bucket=bucket,
@@ -65,7 +65,7 @@ def copy_by_parts(
         return {"PartNumber": number, "ETag": answer["CopyPartResult"]["ETag"]}
 
     try:
-        parts = all_in_parallel(range(0, size, part), copied, PARTS_AT_ONCE)
+        parts = all_in_parallel(range(0, size, part), copy_part, MAX_PARALLEL_COPIES)
         complete: CompleteMultipartUploadRequestTypeDef = {
             "Bucket": bucket,
             "Key": key,
@@ -125,9 +125,9 @@ def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) 
         request["Delimiter"] = "/"
     pages = s3.get_paginator("list_objects_v2").paginate(**request)
     return {
-        found["Key"]: ObjectListing(size=found["Size"], modified=found["LastModified"], etag=found["ETag"])
+        entry["Key"]: ObjectListing(size=entry["Size"], modified=entry["LastModified"], etag=entry["ETag"])
         for page in pages
-        for found in page.get("Contents", [])
+        for entry in page.get("Contents", [])
     }
 
 
@@ -222,9 +222,9 @@ def stored_files(s3: S3Client, bucket: str, digest: str) -> dict[str, int] | Non
 
 def missing_files(s3: S3Client, bucket: str, prefix: str, files: dict[str, int]) -> list[str]:
     """The paths that the prefix lacks or has with another size."""
-    there = list_objects(s3, bucket, prefix)
+    stored_objects = list_objects(s3, bucket, prefix)
     return [
         path
         for path, size in files.items()
-        if (found := there.get(f"{prefix}{path}")) is None or found.size != size
+        if (entry := stored_objects.get(f"{prefix}{path}")) is None or entry.size != size
     ]

@@ -21,7 +21,7 @@ from triton_fleet.project.project import Project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.content_store import list_objects
-from triton_fleet.store.releases import READS_AT_ONCE, Release, last_releases
+from triton_fleet.store.releases import MAX_PARALLEL_READS, Release, last_releases
 from triton_fleet.store.rollback import EarlierRelease, earlier_release
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def release_to_restore(project: Project, endpoint: str, reference: str, s3: S3Cl
         FindingsError: no release is recorded under that id, several are, or no commit has what it ran.
         CannotRunError: AWS refuses or does not answer, or Git does not know the commit.
     """
-    place, lock_file = project.place, project.lock_file(endpoint).relative_to(project.root)
-    with aws_errors_as_findings(place):
-        releases = last_releases(s3, place.bucket, endpoint)
-    chosen = release_of(reference, releases, place.environment, endpoint)
-    found = earlier_release(project, endpoint, commit_of(chosen, releases, lock_file.as_posix()))
-    require_lock_of(chosen, found, short_id(chosen, releases))
-    return found
+    deployment, lock_file = project.place, project.lock_file(endpoint).relative_to(project.root)
+    with aws_errors_as_findings(deployment):
+        releases = last_releases(s3, deployment.bucket, endpoint)
+    release = release_of(reference, releases, deployment.environment, endpoint)
+    restoration = earlier_release(project, endpoint, commit_of(release, releases, lock_file.as_posix()))
+    require_lock_of(release, restoration, short_id(release, releases))
+    return restoration
 
 
 def release_of(reference: str, releases: Sequence[Release], environment: str, endpoint: str) -> Release:
@@ -64,8 +64,10 @@ def release_of(reference: str, releases: Sequence[Release], environment: str, en
     if len(ids) == 1:
         return ids[0]
     if ids:
-        listed = ", ".join(each.id for each in ids[:MAX_IDS]) + (" and others" if len(ids) > MAX_IDS else "")
-        message = f"{len(ids)} releases of {endpoint} in {environment} begin with {reference!r}: {listed}"
+        id_list = ", ".join(candidate.id for candidate in ids[:MAX_IDS]) + (
+            " and others" if len(ids) > MAX_IDS else ""
+        )
+        message = f"{len(ids)} releases of {endpoint} in {environment} begin with {reference!r}: {id_list}"
         hint = "write more of the id"
     else:
         message = f"no release of {endpoint} in {environment} is recorded as {reference!r}"
@@ -84,9 +86,12 @@ def commit_of(release: Release, releases: Sequence[Release], lock_file: str) -> 
     Raises:
         FindingsError: no commit is recorded that has them.
     """
-    for each in (release, *(each for each in releases if each.content == release.content)):
-        if each.source and each.source.commit and not each.source.uncommitted:
-            return each.source.commit
+    for candidate in (
+        release,
+        *(candidate for candidate in releases if candidate.content == release.content),
+    ):
+        if candidate.source and candidate.source.commit and not candidate.source.uncommitted:
+            return candidate.source.commit
     name, source = short_id(release, releases), release.source
     hint = f"name a commit: `git log -- {lock_file}` shows those of its lock"
     if source is None:
@@ -99,7 +104,7 @@ def commit_of(release: Release, releases: Sequence[Release], lock_file: str) -> 
     raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])
 
 
-def require_lock_of(release: Release, restored: EarlierRelease, name: str) -> None:
+def require_lock_of(release: Release, restoration: EarlierRelease, name: str) -> None:
     """Check that a commit has the archives and the image that a release ran: a record may have been changed.
 
     The specs are not compared: the record has that of the release with the layers of then, and the commit's
@@ -108,20 +113,20 @@ def require_lock_of(release: Release, restored: EarlierRelease, name: str) -> No
     Raises:
         FindingsError: they are others.
     """
-    lock, image = restored.lock, restored.lock.image
+    lock, image = restoration.lock, restoration.lock.image
     is_same_image = (
         release.image == image.digest if image and image.digest else bool(release.image) == bool(image)
     )
     if {archive.digest for archive in release.archives} != {
         archive.digest for archive in lock.archives.values()
     }:
-        what = "archives"
+        subject = "archives"
     elif not is_same_image:
-        what = "image"
+        subject = "image"
     else:
-        what = ""
-    if what:
-        message = f"{name} did not run the {what} that the lock in {restored.commit} names"
+        subject = ""
+    if subject:
+        message = f"{name} did not run the {subject} that the lock in {restoration.commit} names"
         hint = "name a commit if you want what it has; the record may have been changed"
         raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])
 
@@ -160,7 +165,7 @@ def history(releases: Sequence[Release], status: str | None) -> list[HistoryEntr
     entries = list[HistoryEntry]()
     for index, release in enumerate(releases):
         earlier = releases[index + 1 :]
-        twin = next((each for each in earlier if each.content == release.content), None)
+        twin = next((candidate for candidate in earlier if candidate.content == release.content), None)
         state = _newest_state(status) if index == 0 else "replaced"
         if _is_rolled_back(index, releases):
             state = "rolled back"
@@ -194,8 +199,8 @@ def lost_archives(s3: S3Client, bucket: str, releases: Sequence[Release]) -> fro
     def is_stored(digest: str) -> bool:
         return bool(list_objects(s3, bucket, f"{ARCHIVES}{hexadecimal(digest)}"))
 
-    stored = all_in_parallel(digests, is_stored, READS_AT_ONCE)
-    return frozenset(digest for digest, found in zip(digests, stored, strict=True) if not found)
+    presence = all_in_parallel(digests, is_stored, MAX_PARALLEL_READS)
+    return frozenset(digest for digest, is_present in zip(digests, presence, strict=True) if not is_present)
 
 
 def _newest_state(status: str | None) -> str:
@@ -213,19 +218,19 @@ def _is_rolled_back(index: int, releases: Sequence[Release]) -> bool:
 def _changes(before: Release, after: Release) -> Iterator[str]:
     old, new = before.source, after.source
     if old is None or new is None:
-        yield from _unexplained(before, after)
+        yield from _unexplained_changes(before, after)
         return
     yield from map(str, recorded_changes(old.spec, new.spec))
     try:
-        earlier, later = (Lock.model_validate_json(json.dumps(each.lock)) for each in (old, new))
+        earlier, later = (Lock.model_validate_json(json.dumps(release.lock)) for release in (old, new))
     except ValidationError:
-        yield from _unexplained(before, after)
+        yield from _unexplained_changes(before, after)
     else:
         yield from content_changes(earlier, later)
 
 
-def _unexplained(before: Release, after: Release) -> Iterator[str]:
+def _unexplained_changes(before: Release, after: Release) -> Iterator[str]:
     """The part of a change that the content alone shows."""
-    changed = [name for name in ("archives", "image") if getattr(before, name) != getattr(after, name)]
-    content = " and ".join(changed) or "neither archives nor image"
+    changes = [name for name in ("archives", "image") if getattr(before, name) != getattr(after, name)]
+    content = " and ".join(changes) or "neither archives nor image"
     yield f"{content} changed; what else did is unknown, as no readable spec and lock are recorded"

@@ -58,7 +58,7 @@ def test_an_object_that_is_no_lease_is_named_with_a_remedy(bucket: EngineBucket)
     s3.put_object(Bucket=BUCKET, Key="engines/leases/x", Body=b'{"holder": 1}')
     lease = Lease(s3, BUCKET, "engines/leases/x", Terms(holder="a", token="t", seconds=9))
     with pytest.raises(CannotRunError, match="engines/leases/x is not a lease: .*\n.*delete it"):
-        lease.seen()
+        lease.current()
 
 
 def with_s3(bucket: EngineBucket, s3: Any) -> BuildClients:

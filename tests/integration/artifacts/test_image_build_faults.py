@@ -25,7 +25,7 @@ from triton_fleet.store.images.builds import ImageBuilds, build_images
 from triton_fleet.store.images.source import image_sources, wanted_images
 
 ACCOUNT = "123456789012"
-PACE = Pace(look=0.01, most=0.01, lease=0)
+PACE = Pace(look=0.01, longest_pause=0.01, lease=0)
 """A lease that nobody released has expired at once; tests of leases hold to their time."""
 
 
@@ -94,7 +94,7 @@ def test_one_failure_of_each_request_of_a_build_is_waited_for(
     fault = FAULTS[kind](proxy, first_of_each())
     done = build.run(behind(build, proxy))
     assert fault.seen > 8
-    assert (done.built, done.findings) == ([build.images.key], ())
+    assert (done.new_keys, done.findings) == ([build.images.key], ())
     assert list(build.codebuild.status.values()) == ["SUCCEEDED"]
     build.require_image()
 

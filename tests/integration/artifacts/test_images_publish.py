@@ -32,7 +32,7 @@ from triton_fleet.store.prune.references import needed_by_locks
 from triton_fleet.store.publish.publish import PublishResult, publish
 from triton_fleet.store.releases import last_releases, record_release
 
-PACE = Pace(look=0.01, most=0.01, lease=0)
+PACE = Pace(look=0.01, longest_pause=0.01, lease=0)
 
 
 @dataclass
@@ -108,12 +108,12 @@ class TestPublish:
     ) -> None:
         done = publishing.publish()
         (digest,) = publishing.images.tags("staging")
-        assert (done.images.built, done.images.digests) == (1, {ENDPOINT: digest})
+        assert (done.images.new_count, done.images.digests) == (1, {ENDPOINT: digest})
         assert done.images.notes("staging") == [
             f"sentences: the image is {digest}; `fleet lock --env staging sentences` records it, for review"
         ]
         assert owner_key(ENDPOINT, digest) in publishing.promotion.keys("staging", "owners/")
-        assert done.uploaded == 1
+        assert done.uploads == 1
 
     def test_the_build_is_given_the_base_that_the_tag_names_then(self, publishing: Publishing) -> None:
         publishing.publish()
@@ -125,7 +125,7 @@ class TestPublish:
     def test_an_image_that_exists_is_not_built_again(self, publishing: Publishing) -> None:
         digest = publishing.images.build()
         done = publishing.publish()
-        assert (done.images.built, done.images.digests) == (0, {ENDPOINT: digest})
+        assert (done.images.new_count, done.images.digests) == (0, {ENDPOINT: digest})
         assert publishing.codebuild.started == []
 
     def test_a_folder_that_changed_since_its_lock_is_not_built(self, publishing: Publishing) -> None:
@@ -140,7 +140,7 @@ class TestPublish:
         digests = publishing.publish().images.digests
         publishing.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
         done = publishing.publish()
-        assert (done.images.built, done.images.digests) == (0, digests)
+        assert (done.images.new_count, done.images.digests) == (0, digests)
 
     def test_a_build_that_fails_publishes_nothing(self, publishing: Publishing) -> None:
         def fail(id: str) -> None:

@@ -21,7 +21,7 @@ from triton_fleet.store.rollback import (
     EarlierRelease,
     changed_keys,
     earlier_release,
-    require_stored,
+    require_contents,
     write_release,
 )
 
@@ -53,7 +53,7 @@ def release(promotion: Promotion, reference: str | None = None, environment: str
 
 def stored(promotion: Promotion, found: EarlierRelease) -> None:
     project = open_project(promotion.folder.root, "prod")
-    require_stored(project, found, promotion.s3("prod"), promotion.ecr("prod"))
+    require_contents(project, found, promotion.s3("prod"), promotion.ecr("prod"))
 
 
 def test_the_release_before_the_last_change_comes_back_whole(

@@ -68,7 +68,7 @@ def test_another_content_than_was_locked_is_not_put(bucket: UploadBucket, size: 
     expected, stream.digest = stream.digest, "sha256:" + "0" * 64
     with pytest.raises(ContentChangedError) as refused:
         bucket.upload(stream)
-    assert refused.value.found == expected
+    assert refused.value.content == expected
     assert bucket.is_empty
 
 

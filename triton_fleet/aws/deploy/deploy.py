@@ -177,11 +177,11 @@ class Deploy:
         for note in (*map(str, published.warnings), *published.images.notes(self._fleet.place.environment)):
             self._steps.say(note)
         by = shown_builder(self._fleet.place.environment)
-        images = published.images.built
+        images = published.images.new_count
         done = [f"{count_of(images, 'image')} built"] if images else []
         done += [f"{count_of(published.engines, 'engine')} built{by}"] if published.engines else []
-        done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
-        done += [f"{published.copied} copied within S3"] if published.copied else []
+        done += [f"{shown_size(published.bytes)} uploaded"] if published.uploads else []
+        done += [f"{published.copies} copied within S3"] if published.copies else []
         step.note = ", ".join(done) or NOTHING
 
     def _foundation(self, step: Step) -> None:

@@ -183,7 +183,7 @@ class StackLeases:
             lease = Lease(
                 self._access.client("s3"), self._bucket, f"{LEASES}{stack}.json", self._terms(action)
             )
-            seen = lease.seen()
+            seen = lease.current()
             is_own = seen is not None and seen.terms.token == self._holder.token
             if seen is None:
                 is_taken = lease.take()
@@ -197,7 +197,9 @@ class StackLeases:
             if is_taken:
                 # A holder that was killed before has done nothing since; a deletion waits for CloudFormation.
                 is_waited_for = other is not None and action == DEPLOYS
-                is_other = seen is not None and not is_own and (is_waited_for or seen.written >= self._began)
+                is_other = (
+                    seen is not None and not is_own and (is_waited_for or seen.write_time >= self._began)
+                )
                 other = seen.terms if seen is not None and is_other else None
                 if seen is not None and not is_own and seen.terms.seconds:
                     self._notice(

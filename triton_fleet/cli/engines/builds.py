@@ -56,12 +56,12 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         done = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
     if done.findings:
         raise FindingsError(list(done.findings))
-    there = len(engines) - done.built
+    there = len(engines) - done.new_count
     also = f"; {there} already present" if there else ""
     by = shown_builder(env)
     say(
-        f"built {count_of(done.built, 'engine')}{by}{also}"
-        if done.built
+        f"built {count_of(done.new_count, 'engine')}{by}{also}"
+        if done.new_count
         else f"{count_of(there, 'engine')} already present"
     )
 

@@ -64,7 +64,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         )
     for image in images:
         if (found := done.images.get(image.key)) is not None:
-            state = "built" if image.key in done.built else "already present"
+            state = "built" if image.key in done.new_keys else "already present"
             names = ", ".join(use.endpoint for use in image.uses)
             say(f"{names}: {state}, {place.image_repository}@{found.record.digest}")
     if done.findings:

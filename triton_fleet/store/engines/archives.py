@@ -59,9 +59,9 @@ class BuiltSource:
             FindingsError: a file is at a plan's path, or an entry cannot be packed.
         """
         own, checksums = DigestWriter(), Checksums()
-        size, both = 0, _Both(own, sink)
-        for entry, is_own in self._all():
-            size += write_entry(entry, both if is_own else sink, checksums)
+        size, tee = 0, _Tee(own, sink)
+        for entry, is_own in self._tagged_entries():
+            size += write_entry(entry, tee if is_own else sink, checksums)
         own_size = own.size
         write_end(own_size, own)
         write_end(size, sink)
@@ -75,9 +75,9 @@ class BuiltSource:
         Raises:
             FindingsError: as for `write`.
         """
-        return (entry for entry, _ in self._all())
+        return (entry for entry, _ in self._tagged_entries())
 
-    def _all(self) -> Iterator[tuple[Entry, bool]]:
+    def _tagged_entries(self) -> Iterator[tuple[Entry, bool]]:
         """Own entries and the plans, in order, and whether each is an own one."""
         own = ((entry, True) for entry in self._source.entries())
         plans = ((entry, False) for entry in self._plan_entries())
@@ -98,7 +98,7 @@ class BuiltSource:
         return sorted([*folders, *plans], key=lambda entry: _place((entry, False)))
 
 
-class _Both:
+class _Tee:
     def __init__(self, first: Sink, second: Sink) -> None:
         self._first, self._second = first, second
 
@@ -118,35 +118,37 @@ class BuiltArchive:
         self,
         s3: S3Client,
         repositories: SpecRepositories,
-        wanted: ArchiveRequirement,
+        requirement: ArchiveRequirement,
         plans: Mapping[str, StoredPlan],
         repository: str,
     ) -> None:
-        self._s3, self._bucket, self._wanted = s3, wanted.endpoint.place.bucket, wanted
-        self._repositories, self._stored, self._repository = repositories, plans, repository
+        self._s3, self._bucket, self._requirement = s3, requirement.endpoint.place.bucket, requirement
+        self._repositories, self._stored_plans, self._repository = repositories, plans, repository
         self._plans = self._plans_by_path()
         self._tar = ""
 
     @property
     def size(self) -> int:
         """The most bytes that the tar stream can have."""
-        return BuiltSource.max_size(self._wanted.artifact.size, self._plans)
+        return BuiltSource.max_size(self._requirement.artifact.size, self._plans)
 
     @property
     def source(self) -> BuiltSource:
         """The source of the archive."""
         return BuiltSource(
-            folder_source(self._repositories, self._wanted.artifact.source), self._plans, self._repository
+            folder_source(self._repositories, self._requirement.artifact.source),
+            self._plans,
+            self._repository,
         )
 
-    def check(self, found: str) -> None:
+    def check(self, digest: str) -> None:
         """Keep the digest of the resulting tar stream: the archive's name is the digest of its inputs."""
-        self._tar = found
+        self._tar = digest
 
     def write_contents(self) -> None:
         """Record beside the archive what it contains: the digest of its tar stream, and its plans."""
-        engines = engines_in(self._wanted)
-        copy = self._wanted.artifact.source.copy
+        engines = engines_in(self._requirement)
+        copy = self._requirement.artifact.source.copy
         document = {
             "tar": self._tar,
             "engines": {
@@ -157,24 +159,24 @@ class BuiltArchive:
                 for engine in engines
             },
         }
-        key = contents_key(self._wanted.artifact.digest)
+        key = contents_key(self._requirement.artifact.digest)
         self._s3.put_object(Bucket=self._bucket, Key=key, Body=json.dumps(document, indent=1).encode())
 
     def _plans_by_path(self) -> dict[str, BuiltPlan]:
-        packed = self._wanted.artifact.source
-        contents, placed = self._repositories.contents(packed.index), dict[str, BuiltPlan]()
-        for engine in engines_in(self._wanted):
+        source = self._requirement.artifact.source
+        contents, plans = self._repositories.contents(source.index), dict[str, BuiltPlan]()
+        for engine in engines_in(self._requirement):
             place = plan_place(contents, engine.model, engine.build.compute_capability)
-            path = f"{packed_name(engine.model, packed.copy)}/{place}"
-            placed[path] = self._plan(self._stored[engine.build.key])
-        return placed
+            path = f"{packed_name(engine.model, source.copy)}/{place}"
+            plans[path] = self._plan(self._stored_plans[engine.build.key])
+        return plans
 
-    def _plan(self, stored: StoredPlan) -> BuiltPlan:
-        place = ObjectPlace(self._bucket, stored.key)
-        held = SourceObject(s3=self._s3, place=place, size=stored.size, etag=stored.etag, crc=None)
-        return BuiltPlan(size=stored.size, chunks=held.chunks)
+    def _plan(self, plan: StoredPlan) -> BuiltPlan:
+        place = ObjectPlace(self._bucket, plan.key)
+        source_object = SourceObject(s3=self._s3, place=place, size=plan.size, etag=plan.etag, crc=None)
+        return BuiltPlan(size=plan.size, chunks=source_object.chunks)
 
     def _manifest(self, key: str) -> dict[str, object]:
-        found = self._s3.get_object(Bucket=self._bucket, Key=built_key(key, MANIFEST))
-        manifest: dict[str, object] = json.loads(found["Body"].read())
+        answer = self._s3.get_object(Bucket=self._bucket, Key=built_key(key, MANIFEST))
+        manifest: dict[str, object] = json.loads(answer["Body"].read())
         return manifest

@@ -27,12 +27,12 @@ class BucketEngines:
     """The plans in the bucket by key, how many were built, and why others are missing."""
 
     plans: Mapping[str, StoredPlan]
-    built: int
+    new_count: int
     findings: tuple[Finding, ...]
 
     def has_all_of(self, content: Content) -> bool:
         """Whether all engines of a content exist."""
-        return all(engine.build.key in self.plans for engine in engines_in(content.wanted[0]))
+        return all(engine.build.key in self.plans for engine in engines_in(content.requirements[0]))
 
 
 def ensure_engines(
@@ -50,16 +50,16 @@ def ensure_engines(
         ClientError: AWS refuses.
     """
     plans = stored_plans(s3, project.place.bucket, engines)
-    lacking = [engine for engine in engines if engine.key not in plans]
-    outcomes = build_engines(builders(), project, lacking, progress, pace) if lacking else []
-    built = {
-        engine.key: each.result
-        for engine, each in zip(lacking, outcomes, strict=True)
-        if each.result is not None
+    absent = [engine for engine in engines if engine.key not in plans]
+    outcomes = build_engines(builders(), project, absent, progress, pace) if absent else []
+    new_plans = {
+        engine.key: build_outcome.result
+        for engine, build_outcome in zip(absent, outcomes, strict=True)
+        if build_outcome.result is not None
     }
     return BucketEngines(
-        plans={**plans, **built},
-        built=sum(outcome.was_built for outcome in outcomes),
+        plans={**plans, **new_plans},
+        new_count=sum(outcome.is_new for outcome in outcomes),
         findings=tuple(finding for outcome in outcomes for finding in outcome.findings),
     )
 
@@ -81,5 +81,7 @@ def build_engines(
     with Uploads(clients.s3) as uploads, progress.builds():
         inputs = BuildInputs(clients, project, uploads)
         tasks = [EngineTask(clients, bucket, inputs, engine, settings.timeout) for engine in engines]
-        terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
+        terms = BuildTerms(
+            max_parallel=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel
+        )
         return run_builds(clients, bucket, tasks, terms)

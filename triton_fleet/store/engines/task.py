@@ -55,14 +55,14 @@ class EngineTask:
         """Write the request of an attempt; return what it is started with."""
         use = self._engine.first
         self._inputs.put_request(use, self._seconds)
-        place = use.endpoint.place
+        deployment = use.endpoint.place
         url = f"s3://{self._bucket}/{built_key(self._engine.key, REQUEST)}"
         return BuildStart(
-            project=place.build_project("job"),
+            project=deployment.build_project("job"),
             script=f"{self._bucket}/{self._inputs.script}",
             buildspec=(SOURCES / "job.buildspec.yaml").read_text("utf-8"),
             variables={REQUEST_VARIABLE: url, ENDPOINT_VARIABLE: use.endpoint.name},
-            foundation=f"run `fleet deploy --env {place.environment} --foundation` to create it",
+            foundation=f"run `fleet deploy --env {deployment.environment} --foundation` to create it",
         )
 
     def refusal(self, error: RefusalError) -> list[Finding]:
@@ -75,7 +75,7 @@ class EngineTask:
             else f"the build was chosen because: {use.engine.runner.why}"
         )
         message = f"CodeBuild refuses the build of model {use.engine.model!r}: {error}"
-        return [finding_at(use.engine.mark, REFUSED, message, hint)]
+        return [finding_at(use.engine.mark, REFUSAL, message, hint)]
 
     def failure(self, build: Build, log: Sequence[str]) -> list[Finding]:
         """Why a build has ended without a plan."""
@@ -84,7 +84,7 @@ class EngineTask:
         return failure_findings(self._engine, build, failure, log)
 
 
-MACHINE, MODEL, MEMORY, TIME, CHANGED, REFUSED, STOPPED, UNKNOWN = (
+MACHINE, MODEL, MEMORY, TIME, CHANGED_MODEL, REFUSAL, INTERRUPTION, UNKNOWN = (
     "FL375",
     "FL376",
     "FL377",
@@ -99,14 +99,14 @@ CODES = {
     11: MACHINE,
     12: MACHINE,
     13: MACHINE,
-    14: CHANGED,
+    14: CHANGED_MODEL,
     15: MODEL,
     16: MEMORY,
     17: TIME,
     18: MODEL,
     19: MODEL,
-    20: REFUSED,
-    21: STOPPED,
+    20: REFUSAL,
+    21: INTERRUPTION,
 }
 """By the exit code of the build script, which engine_build/engine_request/problems.py explains."""
 
@@ -121,15 +121,15 @@ def failure_findings(
         late=TIME,
         timeout="`engine_builds.timeout` of the environment",
         manifest=f"s3://{engine.first.endpoint.place.bucket}/{built_key(engine.key, MANIFEST)}",
-        what="an engine",
+        subject="an engine",
     )
-    told = failure_report(build, failure, log, terms)
+    report = failure_report(build, failure, log, terms)
     return [
         finding_at(
             use.engine.mark,
-            told.code,
-            f"the engine of model {use.engine.model!r} was not built: {told.reason}",
-            told.hint,
+            report.code,
+            f"the engine of model {use.engine.model!r} was not built: {report.reason}",
+            report.hint,
         )
         for use in _distinct_uses(engine)
     ]

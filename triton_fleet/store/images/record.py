@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class BuildRecord(BaseModel):
-    """What the build script writes after the push; a copy keeps the keys that are not read here."""
+    """The record that the build script writes after the push; a copy keeps the keys not read here."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -58,21 +58,21 @@ class BuiltImage:
         return LockedImage(key=record.key, base=base, digest=record.digest, facts=self.facts)
 
 
-def built_image(s3: S3Client, place: Deployment, key: str) -> BuiltImage | None:
+def built_image(s3: S3Client, deployment: Deployment, key: str) -> BuiltImage | None:
     """The record of the image of a key; None before it is built, in this repository and no former one.
 
     Raises:
         FindingsError: its record cannot be read.
         ClientError: access is denied, or the bucket does not exist.
     """
-    record = build_record(s3, place.bucket, key)
-    if record is None or record.repository != place.image_repository:
+    record = build_record(s3, deployment.bucket, key)
+    if record is None or record.repository != deployment.image_repository:
         return None
     try:
         files = facts_of_paths([record.paths])
     except TooManyPathsError as error:
-        url = f"s3://{place.bucket}/{built_image_key(key, MANIFEST)}"
-        raise FindingsError([_malformed(url, str(error))]) from error
+        url = f"s3://{deployment.bucket}/{built_image_key(key, MANIFEST)}"
+        raise FindingsError([_record_finding(url, str(error))]) from error
     facts = merge(facts_of_config(record.config), files)
     return BuiltImage(record, facts.model_copy(update={"media_type": record.media_type}))
 
@@ -90,19 +90,21 @@ def build_record(s3: S3Client, bucket: str, key: str) -> BuildRecord | None:
         record = BuildRecord.model_validate_json(content)
     except ValidationError as error:
         problem = str(error.errors()[0]["msg"])
-        raise FindingsError([_malformed(f"s3://{bucket}/{record_key}", problem)]) from error
+        raise FindingsError([_record_finding(f"s3://{bucket}/{record_key}", problem)]) from error
     if record.key != key:
-        raise FindingsError([_malformed(f"s3://{bucket}/{record_key}", f"it is the record of {record.key}")])
+        raise FindingsError(
+            [_record_finding(f"s3://{bucket}/{record_key}", f"it is the record of {record.key}")]
+        )
     return record
 
 
-def _malformed(url: str, problem: str) -> Finding:
+def _record_finding(url: str, problem: str) -> Finding:
     message = f"{url} is not a valid record of an image: {problem}"
     hint = "delete it, and build the image again (`fleet images build`), which records it again"
     return Finding(code="FL961", message=message, hint=hint)
 
 
-READS_AT_ONCE = 16
+MAX_PARALLEL_READS = 16
 NO_REPOSITORY = "RepositoryNotFoundException"
 
 
@@ -133,35 +135,36 @@ class HeldImage:
     needed_by: tuple[str, ...]
 
 
-def held_images(s3: S3Client, ecr: Any, place: Deployment, locks: Path) -> list[HeldImage]:
+def held_images(s3: S3Client, ecr: Any, deployment: Deployment, locks: Path) -> list[HeldImage]:
     """The images of an environment, the newest last; `locks` is the folder of its locks.
 
     Raises:
         FindingsError: a lock or a record cannot be read.
         ClientError: access is denied.
     """
-    needed, digests = endpoints_by_image(locks), stored_digests(ecr, place.image_repository)
-    keys = _recorded_keys(s3, place)
-    found = all_in_parallel(keys, lambda key: built_image(s3, place, key), READS_AT_ONCE)
+    endpoints, digests = endpoints_by_image(locks), stored_digests(ecr, deployment.image_repository)
+    keys = _recorded_keys(s3, deployment)
+    records = all_in_parallel(keys, lambda key: built_image(s3, deployment, key), MAX_PARALLEL_READS)
     images = [
         HeldImage(
-            key=each.record.key,
-            digest=each.record.digest,
-            exists=each.record.digest in digests,
-            triton=each.facts.triton,
-            cuda=each.facts.cuda,
-            tensorrt=each.facts.tensorrt,
-            size=each.record.size,
-            built=each.record.ended.astimezone(UTC).isoformat(timespec="seconds"),
-            needed_by=needed.get(each.record.digest, ()) + needed.get(hexadecimal(each.record.key), ()),
+            key=image.record.key,
+            digest=image.record.digest,
+            exists=image.record.digest in digests,
+            triton=image.facts.triton,
+            cuda=image.facts.cuda,
+            tensorrt=image.facts.tensorrt,
+            size=image.record.size,
+            built=image.record.ended.astimezone(UTC).isoformat(timespec="seconds"),
+            needed_by=endpoints.get(image.record.digest, ())
+            + endpoints.get(hexadecimal(image.record.key), ()),
         )
-        for each in found
-        if each is not None
+        for image in records
+        if image is not None
     ]
-    return sorted(images, key=lambda each: (each.built, each.key))
+    return sorted(images, key=lambda image: (image.built, image.key))
 
 
-def former_repositories(s3: S3Client, place: Deployment) -> Mapping[str, int]:
+def former_repositories(s3: S3Client, deployment: Deployment) -> Mapping[str, int]:
     """The repositories that the environment had under another `kms_key`: how many records are of each.
 
     What cannot be read is left out.
@@ -172,18 +175,18 @@ def former_repositories(s3: S3Client, place: Deployment) -> Mapping[str, int]:
 
     def repository(key: str) -> str | None:
         with suppress(FindingsError):
-            record = build_record(s3, place.bucket, key)
+            record = build_record(s3, deployment.bucket, key)
             return record.repository if record is not None else None
         return None
 
-    found = all_in_parallel(_recorded_keys(s3, place), repository, READS_AT_ONCE)
-    return Counter(sorted(each for each in found if each not in (None, place.image_repository)))
+    repositories = all_in_parallel(_recorded_keys(s3, deployment), repository, MAX_PARALLEL_READS)
+    return Counter(sorted(name for name in repositories if name not in (None, deployment.image_repository)))
 
 
-def _recorded_keys(s3: S3Client, place: Deployment) -> list[str]:
+def _recorded_keys(s3: S3Client, deployment: Deployment) -> list[str]:
     end = f"/{MANIFEST}"
-    listed = [key for key in list_objects(s3, place.bucket, BUILT) if key.endswith(end)]
-    return [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in listed]
+    records = [key for key in list_objects(s3, deployment.bucket, BUILT) if key.endswith(end)]
+    return [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in records]
 
 
 def endpoints_by_image(locks: Path) -> Mapping[str, tuple[str, ...]]:
@@ -192,18 +195,18 @@ def endpoints_by_image(locks: Path) -> Mapping[str, tuple[str, ...]]:
     Raises:
         FindingsError: a lock cannot be read.
     """
-    needed = defaultdict[str, list[str]](list)
+    endpoints = defaultdict[str, list[str]](list)
     for lock in load_locks(locks):
         if lock.image is not None:
-            needed[lock.image.reference].append(lock.endpoint)
-    return {reference: tuple(names) for reference, names in needed.items()}
+            endpoints[lock.image.reference].append(lock.endpoint)
+    return {reference: tuple(names) for reference, names in endpoints.items()}
 
 
 def stored_digests(ecr: Any, repository: str) -> frozenset[str]:
     """The digests that a repository has; none where there is no repository."""
     pages = ecr.get_paginator("list_images").paginate(repositoryName=repository)
     try:
-        return frozenset(each["imageDigest"] for page in pages for each in page["imageIds"])
+        return frozenset(image["imageDigest"] for page in pages for image in page["imageIds"])
     except ClientError as error:
         if error.response["Error"]["Code"] == NO_REPOSITORY:
             return frozenset()

@@ -32,7 +32,7 @@ OF_A_SPEC = re.compile(r"write `digest: (?P<digest>\S+)`")
 
 
 def repository_source(
-    project: Project, loaded: LoadedSpec, archive: str, repository: str, digest: str | None, s3: Connect
+    project: Project, loaded_spec: LoadedSpec, archive: str, repository: str, digest: str | None, s3: Connect
 ) -> ArchiveSource:
     """A repository, read like an entry of the spec; paths are relative to the working directory.
 
@@ -46,17 +46,17 @@ def repository_source(
         entry = entry.model_copy(update={"digest": digest})
     else:
         _check_folder(repository, digest)
-        return FolderSource.of(Path(repository).resolve(), serving_container(loaded, entry))
-    spec = loaded.spec.model_copy(update={"models": (entry,)})
+        return FolderSource.of(Path(repository).resolve(), serving_container(loaded_spec, entry))
+    spec = loaded_spec.spec.model_copy(update={"models": (entry,)})
     data: dict[str, object] = {"models": [{"archive": archive, "repository": repository}]}
-    added = LoadedSpec(spec, Source(loaded.source.file, data))
-    if findings := list(source_findings(project, added)):
+    entry_spec = LoadedSpec(spec, Source(loaded_spec.source.file, data))
+    if findings := list(source_findings(project, entry_spec)):
         raise FindingsError(findings)
-    return source_of(SpecRepositories(added), spec.packed[0], s3)
+    return source_of(SpecRepositories(entry_spec), spec.packed[0], s3)
 
 
 @contextmanager
-def told_of_arguments(loaded: LoadedSpec) -> Iterator[None]:
+def told_of_arguments(loaded_spec: LoadedSpec) -> Iterator[None]:
     """Rewrite findings about an entry of the spec as findings about the command's arguments.
 
     Raises:
@@ -66,7 +66,7 @@ def told_of_arguments(loaded: LoadedSpec) -> Iterator[None]:
         yield
     except FindingsError as error:
         raise FindingsError(
-            [_place_finding(finding, loaded.source.file) for finding in error.findings]
+            [_place_finding(finding, loaded_spec.source.file) for finding in error.findings]
         ) from error
 
 
@@ -92,7 +92,7 @@ class Addition:
     """The TargetModel for callers, and whether it existed before."""
 
     target: str
-    was_there: bool
+    had_target: bool
 
 
 def add_archive(
@@ -111,36 +111,38 @@ def add_archive(
         FindingsError: the container could not serve it, it changes while it is read, or the name has or had
             other content.
     """
-    measured = measure(source)
+    measurement = measure(source)
     while True:
-        known = versions_of(s3, live, archive)
-        chosen = _latest_or_next(s3, live, archive, known, measured.digest) if version is None else version
-        target = target_model(archive, chosen)
-        past = known.get(chosen)
-        if past is not None and digest_of_target(s3, live, target, past) != measured.digest:
-            raise FindingsError([_target_conflict(live, archive, target, past, max(known) + 1)])
+        history = versions_of(s3, live, archive)
+        number = (
+            _latest_or_next(s3, live, archive, history, measurement.digest) if version is None else version
+        )
+        target = target_model(archive, number)
+        past = history.get(number)
+        if past is not None and digest_of_target(s3, live, target, past) != measurement.digest:
+            raise FindingsError([_target_conflict(live, archive, target, past, max(history) + 1)])
         if past is not None and past.is_there:
-            return Addition(target=target, was_there=True)
-        _store(s3, live, source, measured)
-        Owners(s3, live.place.bucket).record(live.endpoint, [measured.digest], OF_LIVE_SET)
-        bucket, stored = live.place.bucket, store_key(measured.digest)
-        if copy_object(s3, bucket, stored, bucket, live.key(target), measured.digest, overwrite=False):
-            return Addition(target=target, was_there=False)
+            return Addition(target=target, had_target=True)
+        _store(s3, live, source, measurement)
+        Owners(s3, live.deployment.bucket).record(live.endpoint, [measurement.digest], OF_LIVE_SET)
+        bucket, source_key = live.deployment.bucket, store_key(measurement.digest)
+        if copy_object(s3, bucket, source_key, bucket, live.key(target), measurement.digest, overwrite=False):
+            return Addition(target=target, had_target=False)
 
 
-def _latest_or_next(s3: S3Client, live: LiveSet, archive: str, known: dict[int, Past], digest: str) -> int:
-    latest = max(known, default=0)
-    if latest and digest_of_target(s3, live, target_model(archive, latest), known[latest]) == digest:
+def _latest_or_next(s3: S3Client, live: LiveSet, archive: str, history: dict[int, Past], digest: str) -> int:
+    latest = max(history, default=0)
+    if latest and digest_of_target(s3, live, target_model(archive, latest), history[latest]) == digest:
         return latest
     return latest + 1
 
 
-def _store(s3: S3Client, live: LiveSet, source: ArchiveSource, measured: ArchiveMeasurement) -> None:
-    place = ObjectPlace(live.place.bucket, store_key(measured.digest))
+def _store(s3: S3Client, live: LiveSet, source: ArchiveSource, measurement: ArchiveMeasurement) -> None:
+    place = ObjectPlace(live.deployment.bucket, store_key(measurement.digest))
     if digest_of(s3, place.bucket, place.key) is None:
         try:
             with Uploads(s3) as uploads:
-                uploads.archive(place, source.write, digest=measured.digest, size=measured.size)
+                uploads.archive(place, source.write, digest=measurement.digest, size=measurement.size)
         except ContentChangedError as error:
             message, hint = "the repository changed while it was packed", "wait until its writer has finished"
             raise FindingsError([Finding(code="FL305", message=message, hint=hint)]) from error

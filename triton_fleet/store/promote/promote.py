@@ -22,7 +22,7 @@ from triton_fleet.project.membership import promoted_spec
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.store.archive_requirements import (
-    REQUESTS_AT_ONCE,
+    MAX_PARALLEL_REQUESTS,
     ArchiveRequirement,
     contents_of,
     missing_in_store,
@@ -68,25 +68,25 @@ class Next:
 
 @dataclass(frozen=True, kw_only=True)
 class PromotionResult:
-    """What a promotion did: contents and bytes copied, contents that existed, locks that changed.
+    """The result of a promotion: contents and bytes copied, contents that existed, locks that changed.
 
-    `streamed` is how many of the objects went through this process. `images` is how many were copied, and
+    `streams` is how many of the objects went through this process. `images` is how many were copied, and
     `image_bytes` what their layers have that the target lacked.
     """
 
-    copied: int
+    copies: int
     bytes: int
-    streamed: int
-    there: int
+    streams: int
+    present: int
     images: int
     image_bytes: int
-    images_there: int
+    images_present: int
     files: tuple[Path, ...]
     differences: Mapping[str, tuple[KeyChange, ...]]
 
 
 def promote(
-    tested: PromotionSource, target: Next, progress: PublishProgress, templates: Templates | None = None
+    origin: PromotionSource, target: Next, progress: PublishProgress, templates: Templates | None = None
 ) -> PromotionResult:
     """Copy what the tested locks name and the target's store lacks, then write the target's specs and locks.
 
@@ -94,7 +94,7 @@ def promote(
     endpoint's, so another run continues after an interruption.
 
     Args:
-        tested: Where the endpoints were tested.
+        origin: Where the endpoints were tested.
         target: Where they will run.
         progress: Is notified of each copy.
         templates: Makes the digests of the templates, which locks of an environment that is promoted to keep.
@@ -106,17 +106,17 @@ def promote(
         CannotRunError: a template cannot be made, before anything is copied; a bucket or a repository does
             not exist, or AWS refuses or does not answer.
     """
-    project = tested.project
+    project = origin.project
     fleet = resolve_project(project)
-    promoted = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
-    locks = [each.lock for each in promoted]
-    source, place = _store(tested.s3, fleet.place), target.project.place
-    there = _store(target.s3, place)
+    endpoints = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
+    locks = [item.lock for item in endpoints]
+    source, deployment = _store(origin.s3, fleet.place), target.project.place
+    target_store = _store(target.s3, deployment)
     with aws_errors_as_findings(fleet.place):
-        all_of(fleet.endpoints, lambda each: require_deployment(tested.s3, tested.sagemaker, each))
+        all_of(fleet.endpoints, lambda item: require_deployment(origin.s3, origin.sagemaker, item))
     images = ImageCopies(
-        ImageStore(s3=tested.s3, ecr=tested.ecr, place=fleet.place),
-        ImageStore(s3=target.s3, ecr=target.ecr, place=place),
+        ImageStore(s3=origin.s3, ecr=origin.ecr, deployment=fleet.place),
+        ImageStore(s3=target.s3, ecr=target.ecr, deployment=deployment),
     )
     image_copies = images.plan(locks)
     contents = contents_of(
@@ -126,34 +126,36 @@ def promote(
             for artifact in endpoint.archives
         ]
     )
-    with aws_errors_as_findings(place):
-        missing = missing_in_store(there.s3, there.bucket, contents)
+    with aws_errors_as_findings(deployment):
+        absent = missing_in_store(target_store.s3, target_store.bucket, contents)
     with aws_errors_as_findings(fleet.place):
-        objects = all_in_parallel(missing, lambda each: objects_of(each, source), REQUESTS_AT_ONCE)
-    texts = _texts(target.project, promoted, templates)
-    with aws_errors_as_findings(place):
-        copy = StoreCopy(source, there, progress)
-        streamed = copy.copy([each for *before, _ in objects for each in before])
+        objects = all_in_parallel(absent, lambda item: objects_of(item, source), MAX_PARALLEL_REQUESTS)
+    texts = _texts(target.project, endpoints, templates)
+    with aws_errors_as_findings(deployment):
+        copy = StoreCopy(source, target_store, progress)
+        stream_count = copy.copy([item for *before, _ in objects for item in before])
         # Markers come last, when all their files exist.
-        streamed += copy.copy([last for *_, last in objects])
+        stream_count += copy.copy([last for *_, last in objects])
     image_bytes = images.copy(image_copies, progress)
-    with aws_errors_as_findings(place):
-        _record_owners(Owners(there.s3, there.bucket), fleet.endpoints, source.environment)
+    with aws_errors_as_findings(deployment):
+        _record_owners(Owners(target_store.s3, target_store.bucket), fleet.endpoints, source.environment)
     files = _write(target.project, texts)
     return PromotionResult(
-        copied=len(missing),
-        bytes=sum(each.size for content in objects for each in content),
-        streamed=streamed,
-        there=len(contents) - len(missing),
+        copies=len(absent),
+        bytes=sum(item.size for content in objects for item in content),
+        streams=stream_count,
+        present=len(contents) - len(absent),
         images=sum(not image_copy.exists for image_copy in image_copies),
         image_bytes=image_bytes,
-        images_there=sum(image_copy.exists for image_copy in image_copies),
+        images_present=sum(image_copy.exists for image_copy in image_copies),
         files=files,
-        differences={each.lock.endpoint: each.spec.differences for each in promoted if each.spec is not None},
+        differences={
+            item.lock.endpoint: item.spec.differences for item in endpoints if item.spec is not None
+        },
     )
 
 
-def _record_owners(owners: Owners, tested: Sequence[ResolvedEndpoint], source: str) -> None:
+def _record_owners(owners: Owners, endpoints: Sequence[ResolvedEndpoint], source: str) -> None:
     """Record what each endpoint runs and owns in the source, also what the target had, perhaps of others.
 
     A lock may name more, which proves nothing.
@@ -162,20 +164,20 @@ def _record_owners(owners: Owners, tested: Sequence[ResolvedEndpoint], source: s
     def record(endpoint: ResolvedEndpoint) -> None:
         owners.record(endpoint.name, contents_to_own(endpoint), f"promotion from {source}")
 
-    all_in_parallel(tested, record, REQUESTS_AT_ONCE)
+    all_in_parallel(endpoints, record, MAX_PARALLEL_REQUESTS)
 
 
 def _texts(
-    target: Project, promoted: Sequence[PromotedEndpoint], templates: Templates | None
+    target: Project, endpoints: Sequence[PromotedEndpoint], templates: Templates | None
 ) -> dict[Path, str]:
     """The specs, then the locks with the digests of their templates, which a copy of the files makes."""
     environment = target.environment.environment
     specs = {
-        promoted_spec(target.root, environment, each.lock.endpoint): each.spec.text
-        for each in promoted
-        if each.spec is not None
+        promoted_spec(target.root, environment, endpoint.lock.endpoint): endpoint.spec.text
+        for endpoint in endpoints
+        if endpoint.spec is not None
     }
-    locks = {target.lock_file(each.lock.endpoint): each.lock for each in promoted}
+    locks = {target.lock_file(endpoint.lock.endpoint): endpoint.lock for endpoint in endpoints}
     texts = specs | {file: lock_text(lock) for file, lock in locks.items()}
     if not specs or templates is None:
         return texts
@@ -190,11 +192,11 @@ def _texts(
 
 def _copy(target: Project, root: Path, texts: Mapping[Path, str]) -> Project:
     """The environment in a copy of what a synthesis reads, with some files that it does not have yet."""
-    for each in (target.root / part for part in SYNTHESIS_INPUTS):
-        if each.is_dir():
-            shutil.copytree(each, root / each.name, symlinks=True)
-        elif each.is_file():
-            shutil.copy(each, root)
+    for path in (target.root / part for part in SYNTHESIS_INPUTS):
+        if path.is_dir():
+            shutil.copytree(path, root / path.name, symlinks=True)
+        elif path.is_file():
+            shutil.copy(path, root)
     for file, text in texts.items():
         write_text(root / file.relative_to(target.root), text, root)
     return Fleet(root).open(target.environment.environment)
@@ -202,14 +204,16 @@ def _copy(target: Project, root: Path, texts: Mapping[Path, str]) -> Project:
 
 def _write(target: Project, texts: Mapping[Path, str]) -> tuple[Path, ...]:
     """Write the files; return those that changed."""
-    changed = [file for file, text in texts.items() if write_text(file, text, target.root)]
-    for file in changed:
+    changes = [file for file, text in texts.items() if write_text(file, text, target.root)]
+    for file in changes:
         target.fleet.lock.forget(file)
-    return tuple(changed)
+    return tuple(changes)
 
 
-def _store(s3: S3Client, place: Deployment) -> Store:
-    return Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)
+def _store(s3: S3Client, deployment: Deployment) -> Store:
+    return Store(
+        s3=s3, bucket=deployment.bucket, environment=deployment.environment, account=deployment.account
+    )
 
 
 CODE = "FL332"
@@ -230,41 +234,43 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
     """
     variant = _variant(sagemaker, endpoint)
     container = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
-    wanted = [(_model_data(container), endpoint.model_data_url, "a model without data")]
+    comparisons = [(_model_data(container), endpoint.model_data_url, "a model without data")]
     if not endpoint.is_pooled:
-        wanted.append((variant.get("InstanceType", ""), endpoint.instance.type, "no instance type"))
+        comparisons.append((variant.get("InstanceType", ""), endpoint.instance.type, "no instance type"))
     if endpoint.image.is_own:
-        wanted.append((container.get("Image", ""), endpoint.image.uri, "a model without an image"))
-    for running, required, nothing in wanted:
-        if running != required:
-            message = f"it runs {running or nothing}, but its files require {required}"
+        comparisons.append((container.get("Image", ""), endpoint.image.uri, "a model without an image"))
+    for actual, target, absence in comparisons:
+        if actual != target:
+            message = f"it runs {actual or absence}, but its files require {target}"
             raise FindingsError([_test_finding(endpoint, message)])
-    others = [archive for archive in endpoint.archives if not archive.named_by_content]
+    mutable_archives = [archive for archive in endpoint.archives if not archive.named_by_content]
     wrong = [
-        found
-        for found in all_in_parallel(others, lambda each: _absence_finding(s3, endpoint, each), HEADS)
-        if found
+        finding
+        for finding in all_in_parallel(
+            mutable_archives, lambda item: _absence_finding(s3, endpoint, item), HEADS
+        )
+        if finding
     ]
     if wrong:
         raise FindingsError(wrong)
     contents = contents_to_own(endpoint)
-    unproved = sorted(
+    unproved_digests = sorted(
         set(contents) - Owners(s3, endpoint.place.bucket).known_digests(endpoint.name, contents)
     )
-    if unproved:
+    if unproved_digests:
         environment = endpoint.place.environment
-        message = f"no publish in {environment} has proved that {', '.join(unproved)} is its own"
+        message = f"no publish in {environment} has proved that {', '.join(unproved_digests)} is its own"
         raise FindingsError([_test_finding(endpoint, message)])
 
 
 def _variant(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> ProductionVariantOutputTypeDef:
-    found = described_endpoint(sagemaker, endpoint.name)
-    if found is None:
+    description = described_endpoint(sagemaker, endpoint.name)
+    if description is None:
         raise FindingsError([_test_finding(endpoint, "it is not deployed there")])
-    if found["EndpointStatus"] != IN_SERVICE:
-        message = f"it is {found['EndpointStatus']}, not {IN_SERVICE}"
+    if description["EndpointStatus"] != IN_SERVICE:
+        message = f"it is {description['EndpointStatus']}, not {IN_SERVICE}"
         raise FindingsError([_test_finding(endpoint, message)])
-    config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=description["EndpointConfigName"])
     return config["ProductionVariants"][0]
 
 
@@ -274,11 +280,11 @@ def _model_data(container: ContainerDefinitionOutputTypeDef) -> str:
 
 
 def _absence_finding(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact) -> Finding | None:
-    found = digest_of(s3, endpoint.place.bucket, archive.key)
-    if found == archive.digest:
+    digest = digest_of(s3, endpoint.place.bucket, archive.key)
+    if digest == archive.digest:
         return None
     target = archive.key.rpartition("/")[2]
-    actual = "does not exist" if found is None else f"has {found or 'no digest'}"
+    actual = "does not exist" if digest is None else f"has {digest or 'no digest'}"
     return _test_finding(endpoint, f"{target} {actual}, but the lock has {archive.digest}")
 
 

@@ -42,13 +42,13 @@ def lf_size(name: str, chunks: Callable[[], Iterator[bytes]]) -> int | None:
         return None
     before = after = 0
 
-    def counted() -> Iterator[bytes]:
+    def count_chunks() -> Iterator[bytes]:
         nonlocal before
         for chunk in chunks():
             before += len(chunk)
             yield chunk
 
-    for chunk in without_cr(counted()):
+    for chunk in without_cr(count_chunks()):
         if b"\0" in chunk:  # UTF-16, or no text
             return None
         after += len(chunk)
@@ -57,13 +57,13 @@ def lf_size(name: str, chunks: Callable[[], Iterator[bytes]]) -> int | None:
 
 def without_cr(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The same text with LF for CRLF; another CR stays."""
-    held = b""
+    pending_cr = b""
     for chunk in chunks:
-        text = held + chunk
-        held = b"\r" if text.endswith(b"\r") else b""
-        yield text.removesuffix(held).replace(b"\r\n", b"\n")
-    if held:
-        yield held
+        text = pending_cr + chunk
+        pending_cr = b"\r" if text.endswith(b"\r") else b""
+        yield text.removesuffix(pending_cr).replace(b"\r\n", b"\n")
+    if pending_cr:
+        yield pending_cr
 
 
 def differs_in_line_ends(file: Path, checksum: str) -> bool:
@@ -76,7 +76,8 @@ def differs_in_line_ends(file: Path, checksum: str) -> bool:
         return False
     with_lf = content.replace(b"\r\n", b"\n")
     return b"\0" not in content and any(
-        crc_text(isal_zlib.crc32(each)) == checksum for each in (with_lf, with_lf.replace(b"\n", b"\r\n"))
+        crc_text(isal_zlib.crc32(variant)) == checksum
+        for variant in (with_lf, with_lf.replace(b"\n", b"\r\n"))
     )
 
 
@@ -177,20 +178,20 @@ def file_entry(file: Path, name: str, size: int | None, content: bytes | None = 
 def _fetched_chunks(file: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The file's bytes, unless it only stands for one in Git LFS."""
     for number, chunk in enumerate(chunks):
-        if not number and (stored := lfs_size(chunk)) is not None:
-            raise FindingsError([lfs_finding(file, stored)])
+        if not number and (lfs_bytes := lfs_size(chunk)) is not None:
+            raise FindingsError([lfs_finding(file, lfs_bytes)])
         yield chunk
 
 
 def _lf_chunks(file: Path, size: int, with_lf: int) -> Iterator[bytes]:
     """The bytes of a text file of `size` bytes with LF for CRLF, `with_lf` of them."""
-    left = with_lf
+    remainder = with_lf
     for chunk in without_cr(read_chunks(file, size)):
-        left -= len(chunk)
-        if left < 0:
+        remainder -= len(chunk)
+        if remainder < 0:
             break
         yield chunk
-    if left:
+    if remainder:
         raise FindingsError([changed_while_read(file)])
 
 

@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 
 class S3Source(RepositorySource):
-    """A repository in S3; `expected` is the digest of its tar stream."""
+    """A repository in S3; `digest` is the digest of its tar stream."""
 
     hint: str
     """The remedy for what cannot be packed."""
 
     def __init__(
-        self, s3: S3Client, location: S3Location, expected: str | None, container: ServingContainer
+        self, s3: S3Client, location: S3Location, digest: str | None, container: ServingContainer
     ) -> None:
         super().__init__(container)
-        self._s3, self._location, self._expected = s3, location, expected
+        self._s3, self._location, self._spec_digest = s3, location, digest
         self._is_read = False
 
     def write(self, sink: Sink) -> Checksums:
@@ -57,10 +57,10 @@ class S3Source(RepositorySource):
             FindingsError: it does not exist, is not as expected, has forbidden entries, or changes.
             CannotRunError: S3 refuses or does not answer.
         """
-        gathered, stream = self._collector(), DigestWriter(sink)
-        checksums = self._write(stream, gathered)
-        compare_digest(self._location, self._expected, stream.digest)
-        self.contents, self._is_read = replace(gathered.contents(), packed=True), True
+        collector, stream = self._collector(), DigestWriter(sink)
+        checksums = self._write(stream, collector)
+        compare_digest(self._location, self._spec_digest, stream.digest)
+        self.contents, self._is_read = replace(collector.contents(), packed=True), True
         return checksums
 
     def served_models(self) -> tuple[str, ...]:
@@ -84,8 +84,8 @@ class S3Source(RepositorySource):
             raise FindingsError(list(map(self._at_spec, error.findings))) from error
 
     @abstractmethod
-    def _write(self, stream: DigestWriter, gathered: Collector) -> Checksums:
-        """Write the tar stream; `gathered` gets its entries."""
+    def _write(self, stream: DigestWriter, collector: Collector) -> Checksums:
+        """Write the tar stream; `collector` gets its entries."""
 
     def _collector(self) -> Collector:
         return Collector(Path(self._location.url), archive=False, unique=True)
@@ -128,20 +128,20 @@ class S3ArchiveSource(S3Source):
         """
         stream = DigestWriter()
         yield from self._entries(stream, self._collector())
-        compare_digest(self._location, self._expected, stream.digest)
+        compare_digest(self._location, self._spec_digest, stream.digest)
 
-    def _write(self, stream: DigestWriter, gathered: Collector) -> Checksums:
+    def _write(self, stream: DigestWriter, collector: Collector) -> Checksums:
         checksums = Checksums()
-        for entry in self._entries(stream, gathered):
+        for entry in self._entries(stream, collector):
             for _ in checksums.observe(entry):
                 pass
         return checksums
 
-    def _entries(self, stream: DigestWriter, gathered: Collector) -> Iterator[Entry]:
-        packed = ChunkStream(object_chunks(self._s3, self._location))
-        store = FileStore(gathered, Bounds(packed=0))
+    def _entries(self, stream: DigestWriter, collector: Collector) -> Iterator[Entry]:
+        gzip_stream = ChunkStream(object_chunks(self._s3, self._location))
+        store = FileStore(collector, Bounds(packed=0))
         with self._refusals():
-            for path, member in strict_members(packed, gathered, stream.write):
+            for path, member in strict_members(gzip_stream, collector, stream.write):
                 content = None if member.is_folder else partial(self._chunks, store, path, member.content)
                 yield Entry(path, member.content.size, content)
 
@@ -170,31 +170,31 @@ class S3PrefixSource(S3Source):
         """
         return self._entries(self._collector())
 
-    def _write(self, stream: DigestWriter, gathered: Collector) -> Checksums:
-        return write_tar(self._entries(gathered), stream)
+    def _write(self, stream: DigestWriter, collector: Collector) -> Checksums:
+        return write_tar(self._entries(collector), stream)
 
-    def _entries(self, gathered: Collector) -> Iterator[Entry]:
+    def _entries(self, collector: Collector) -> Iterator[Entry]:
         with self._refusals():
-            etags = self._list_objects(gathered)
-        store = FileStore(gathered, Bounds(packed=0))
-        sizes = {**dict.fromkeys(gathered.folders()), **dict(gathered.files())}
+            etags = self._list_objects(collector)
+        store = FileStore(collector, Bounds(packed=0))
+        sizes = {**dict.fromkeys(collector.folders()), **dict(collector.files())}
         for path in sorted(sizes, key=lambda path: packing_key(path, is_folder=sizes[path] is None)):
             yield self._entry(path, sizes[path], etags.get(path), store)
 
-    def _list_objects(self, gathered: Collector) -> dict[str, str]:
+    def _list_objects(self, collector: Collector) -> dict[str, str]:
         """Add the repository's paths; the ETag of each file."""
-        location, etags, found = self._location, dict[str, str](), False
+        location, etags, has_objects = self._location, dict[str, str](), False
         pages = self._s3.get_paginator("list_objects_v2").paginate(
             Bucket=location.bucket, Prefix=location.key
         )
         with s3_errors_as_findings(location):
             for page in pages:
-                for listed in page.get("Contents", []):
-                    found = True
-                    path, size = listed["Key"].removeprefix(location.key), listed["Size"]
-                    if _add(gathered, path, size):
-                        etags[path] = listed["ETag"]
-        if not found:
+                for entry in page.get("Contents", []):
+                    has_objects = True
+                    path, size = entry["Key"].removeprefix(location.key), entry["Size"]
+                    if _add(collector, path, size):
+                        etags[path] = entry["ETag"]
+        if not has_objects:
             hint = "correct `repository`, or upload it there"
             raise FindingsError([finding_at(location.mark, "FL309", f"{location.url}: no objects", hint)])
         return etags
@@ -206,7 +206,7 @@ class S3PrefixSource(S3Source):
         return Entry(path, size, lambda: store.watch(path, size, object_chunks(self._s3, file, etag, size)))
 
 
-def _add(gathered: Collector, path: str, size: int) -> bool:
+def _add(collector: Collector, path: str, size: int) -> bool:
     """Add a key's file or folder; return whether it is a file of the repository."""
     name = path.removesuffix("/")
     is_folder = name != path or not path
@@ -216,10 +216,10 @@ def _add(gathered: Collector, path: str, size: int) -> bool:
         return False
     require_plain(name)
     parts = name.split("/")
-    kept = list(takewhile(belongs, parts))
-    if is_folder or kept != parts:
+    names = list(takewhile(belongs, parts))
+    if is_folder or names != parts:
         # A hidden file still implies its folder, as on a disk.
-        gathered.paths.add_above("/".join([*kept, ""]))
+        collector.paths.add_above("/".join([*names, ""]))
         return False
-    gathered.add(path, contents.Entry(contents.EntryKind.FILE, size))
+    collector.add(path, contents.Entry(contents.EntryKind.FILE, size))
     return True

@@ -85,17 +85,17 @@ class SpecRepositories:
     """The folders that a spec names as repositories, each read once."""
 
     def __init__(
-        self, loaded: LoadedSpec, contents: Sequence[Contents] = (), sources: Sources | None = None
+        self, loaded_spec: LoadedSpec, contents: Sequence[Contents] = (), sources: Sources | None = None
     ) -> None:
         """Read the folders as they are needed.
 
         Args:
-            loaded: The spec.
+            loaded_spec: The spec.
             contents: Those that are read already, in the order of `models`.
             sources: Is filled; several specs of the same repositories may share it.
         """
-        self.loaded = loaded
-        self.place = ReadCache[int, Path](lambda index: repository_of(loaded, index))
+        self.loaded = loaded_spec
+        self.place = ReadCache[int, Path](lambda index: repository_of(loaded_spec, index))
         """Where the repository of an entry of `models` is, as by `repository_of`."""
         self._contents = dict(enumerate(contents))
         self._sources: Sources = {} if sources is None else sources
@@ -128,9 +128,9 @@ class SpecRepositories:
         self._late = late
 
 
-def serving_container(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
+def serving_container(loaded_spec: LoadedSpec, archive: Archive) -> ServingContainer:
     """The container that a spec puts one of its repositories into."""
-    spec = loaded.spec
+    spec = loaded_spec.spec
     return ServingContainer(
         multi_model=spec.mode is Mode.MULTI_MODEL,
         loads_all=spec.mode is Mode.SHARED_CONTAINER,
@@ -142,7 +142,7 @@ def serving_container(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
     )
 
 
-def source_of(repositories: SpecRepositories, packed: PackedArchive, s3: Connect) -> ArchiveSource:
+def source_of(repositories: SpecRepositories, archive_source: PackedArchive, s3: Connect) -> ArchiveSource:
     """The source of one of the endpoint's archives.
 
     Raises:
@@ -150,33 +150,33 @@ def source_of(repositories: SpecRepositories, packed: PackedArchive, s3: Connect
             line of the spec.
         CannotRunError: S3 is needed and cannot be called.
     """
-    loaded = repositories.loaded
-    archive = loaded.spec.models[packed.index]
+    loaded_spec = repositories.loaded
+    archive = loaded_spec.spec.models[archive_source.index]
     if not in_s3(archive):
-        return folder_source(repositories, packed)
-    if packed.copy is not None:
+        return folder_source(repositories, archive_source)
+    if archive_source.copy is not None:
         message = f"the models of {archive.repository} cannot be renamed: `copies` needs a folder"
         hint = "leave `copies` out, or download the repository and write its folder"
-        mark = loaded.source.mark(("models", packed.index, "copies"))
+        mark = loaded_spec.source.mark(("models", archive_source.index, "copies"))
         raise FindingsError([finding_at(mark, "FL313", message, hint)])
     bucket, _, key = archive.repository.removeprefix(S3).partition("/")
-    mark = loaded.source.mark(("models", packed.index, "repository"))
+    mark = loaded_spec.source.mark(("models", archive_source.index, "repository"))
     location = S3Location(bucket=bucket, key=key, mark=mark)
     is_prefix = key.endswith("/") or not key
     source = S3PrefixSource if is_prefix else S3ArchiveSource
     with cannot_run_at(mark):
         client = s3()
-    return source(client, location, archive.digest, serving_container(loaded, archive))
+    return source(client, location, archive.digest, serving_container(loaded_spec, archive))
 
 
-def folder_source(repositories: SpecRepositories, packed: PackedArchive) -> FolderSource | CopySource:
+def folder_source(repositories: SpecRepositories, archive: PackedArchive) -> FolderSource | CopySource:
     """The source of an archive whose repository is a folder.
 
     Raises:
         FindingsError: the folder does not exist; the place is the line of the spec.
     """
-    folder = repositories.folder(packed.index)
-    return folder if packed.copy is None else CopySource(folder, packed.copy)
+    folder = repositories.folder(archive.index)
+    return folder if archive.copy is None else CopySource(folder, archive.copy)
 
 
 def built_models(archive: Archive) -> frozenset[str]:
@@ -184,16 +184,16 @@ def built_models(archive: Archive) -> frozenset[str]:
     return frozenset(engine.model for engine in archive.engines)
 
 
-def repository_of(loaded: LoadedSpec, index: int) -> Path:
+def repository_of(loaded_spec: LoadedSpec, index: int) -> Path:
     """The folder of one of the endpoint's model repositories.
 
     Raises:
         FindingsError: the folder does not exist, or is outside of the tree; the place is that of the spec.
     """
-    mark = loaded.source.mark(("models", index, "repository"))
+    mark = loaded_spec.source.mark(("models", index, "repository"))
     hint = f"a path is relative to {mark.file.parent}"
     try:
-        repository = spec_path(mark, loaded.spec.models[index].repository)
+        repository = spec_path(mark, loaded_spec.spec.models[index].repository)
         if repository.is_dir():
             return repository
         message = f"{repository} {'is not a folder' if repository.exists() else 'does not exist'}"

@@ -40,7 +40,7 @@ class MemoryBudget:
     def __init__(self, size: int) -> None:
         self.size = size
         self._free = size
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._is_cancelled = False
 
     def take(self, size: int) -> None:
@@ -49,23 +49,23 @@ class MemoryBudget:
         Raises:
             CancelledError: the command is ending.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_cancelled or self._free >= size)
+        with self._condition:
+            self._condition.wait_for(lambda: self._is_cancelled or self._free >= size)
             if self._is_cancelled:
                 raise CancelledError
             self._free -= size
 
     def give_back(self, size: int) -> None:
         """Return bytes to the budget."""
-        with self._changed:
+        with self._condition:
             self._free += size
-            self._changed.notify_all()
+            self._condition.notify_all()
 
     def cancel(self) -> None:
         """Refuse all further requests."""
-        with self._changed:
+        with self._condition:
             self._is_cancelled = True
-            self._changed.notify_all()
+            self._condition.notify_all()
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,9 @@ class ObjectWriter:
                 self._budget.take(self._part)
                 # With malloc, the memory of sent parts would stay with this process.
                 self._buffer = mmap(-1, self._part)
-            taken = rest[: self._part - self._buffer.tell()]
-            self._buffer.write(taken)
-            rest = rest[len(taken) :]
+            chunk = rest[: self._part - self._buffer.tell()]
+            self._buffer.write(chunk)
+            rest = rest[len(chunk) :]
         self.size += len(data)
         self.crc = isal_zlib.crc32(data, self.crc)
         return len(data)
@@ -206,8 +206,8 @@ class ObjectWriter:
                 ChecksumAlgorithm="CRC32",
                 ChecksumType="FULL_OBJECT",
             )["UploadId"]
-        for done in [part for part in self._parts if part.done()]:
-            done.result()  # after an error, the rest need not be sent
+        for part_done_future in [part for part in self._parts if part.done()]:
+            part_done_future.result()  # after an error, the rest need not be sent
         body = self._body()
         future = self._pool.submit(self._upload_part, self._upload, len(self._parts) + 1, body)
         self._buffer = None
@@ -264,11 +264,13 @@ class ObjectWriter:
         return answer.get("ChecksumCRC32")
 
     def _verify_object(self) -> None:
-        kept, sent = self._existing_object(), (self.size, _text(self.crc))
-        if kept != sent:
+        stored_facts, sent_facts = self._existing_object(), (self.size, _text(self.crc))
+        if stored_facts != sent_facts:
             self._s3.delete_object(Bucket=self.place.bucket, Key=self.place.key)
-            problem = f"{self.place.url}: S3 has stored {kept[0]} bytes with the checksum {kept[1]}"
-            problem += f" of {sent[0]} bytes with {sent[1]}"
+            problem = (
+                f"{self.place.url}: S3 has stored {stored_facts[0]} bytes with the checksum {stored_facts[1]}"
+            )
+            problem += f" of {sent_facts[0]} bytes with {sent_facts[1]}"
             raise CannotRunError(problem, "run the command again; the object was deleted")
 
     def _existing_object(self) -> tuple[int, str | None]:
@@ -293,9 +295,9 @@ def _text(crc: int) -> str:
 class ContentChangedError(Exception):
     """The content differs from the expected one; nothing of it was published."""
 
-    def __init__(self, found: str) -> None:
-        self.found = found
-        super().__init__(f"the content is {found}")
+    def __init__(self, content: str) -> None:
+        self.content = content
+        super().__init__(f"the content is {content}")
 
 
 @contextmanager
@@ -308,14 +310,16 @@ def aborted_on_error(writer: ObjectWriter) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        left = ""
+        parts_note = ""
         try:
             writer.abort()
         except (BotoCoreError, ClientError) as failure:
-            left = f"; its parts stay until the bucket's lifecycle removes them: {failure}"
+            parts_note = f"; its parts stay until the bucket's lifecycle removes them: {failure}"
         if isinstance(error, BotoCoreError | ClientError):
             remedy = "run the command again: it continues where it stopped"
-            raise CannotRunError(f"{writer.place.url} could not be written: {error}{left}", remedy) from error
-        if left and isinstance(error, ContentChangedError | FindingsError):
-            raise CannotRunError(f"{writer.place.url} could not be written: {error}{left}") from error
+            raise CannotRunError(
+                f"{writer.place.url} could not be written: {error}{parts_note}", remedy
+            ) from error
+        if parts_note and isinstance(error, ContentChangedError | FindingsError):
+            raise CannotRunError(f"{writer.place.url} could not be written: {error}{parts_note}") from error
         raise

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20
 CONNECTIONS = 8
 ATTEMPTS = 5
-BROKEN = (ConnectionError, HTTPClientError, IncompleteReadError, ResponseStreamingError)
+CONNECTION_ERRORS = (ConnectionError, HTTPClientError, IncompleteReadError, ResponseStreamingError)
 """Errors that botocore does not retry after an answer has begun."""
 WHOLE = "FULL_OBJECT"
 
@@ -60,15 +60,15 @@ class SourceObject:
             ClientError: it does not exist, was replaced, or access is denied.
             BotoCoreError: S3 does not answer, `ATTEMPTS` times in a row.
         """
-        start, left = 0, ATTEMPTS
+        start, attempts = 0, ATTEMPTS
         while start < self.size:
             try:
                 for chunk in self._from(start):
-                    start, left = start + len(chunk), ATTEMPTS
+                    start, attempts = start + len(chunk), ATTEMPTS
                     yield chunk
-            except BROKEN:
-                left -= 1
-                if left == 0:
+            except CONNECTION_ERRORS:
+                attempts -= 1
+                if attempts == 0:
                     raise
 
     def _from(self, start: int) -> Iterator[bytes]:
