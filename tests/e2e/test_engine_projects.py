@@ -24,7 +24,7 @@ from triton_fleet.builds.engines.request import EngineRequest
 from triton_fleet.repository.plan import HEADER
 from triton_fleet.spec.deployment import Deployment, place_of
 from triton_fleet.spec.environment import Environment
-from triton_fleet.store.engine_script import build_script
+from triton_fleet.store.builds.script import build_script
 
 pytestmark = pytest.mark.nightly
 

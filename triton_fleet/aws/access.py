@@ -12,7 +12,7 @@ from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER, Keys, local_session
 from triton_fleet.awsapi.errors import aws_errors_as_findings, refuse_cut_answers
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 
 if TYPE_CHECKING:
     import boto3

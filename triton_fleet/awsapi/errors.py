@@ -13,6 +13,7 @@ from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.deployment import Deployment
 
 if TYPE_CHECKING:
+    from botocore.exceptions import ClientError
     from botocore.model import OperationModel
     from botocore.session import Session
 
@@ -51,6 +52,8 @@ def _format_moment(moment: datetime) -> str:
 
 DENIAL_CODES = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"})
 """AWS's error codes for a missing permission; S3 answers a HEAD request with the status alone."""
+NOT_FOUND, FORBIDDEN, CONFLICT, PRECONDITION_FAILED = 404, 403, 409, 412
+"""S3's statuses: 409 while another writer is at a key, to be retried; 412 if a condition does not hold."""
 NO_BUCKET = "NoSuchBucket"
 EXPIRY_TEXT = "credentials are still expired"
 """The end of botocore's RuntimeError after AWS_CREDENTIAL_EXPIRATION."""
@@ -90,6 +93,11 @@ REMEDIES = {
     ),
 }
 """By error code; S3 answers a HEAD request with the status alone."""
+
+
+def http_status(error: ClientError) -> int:
+    """The HTTP status of AWS's answer."""
+    return error.response["ResponseMetadata"]["HTTPStatusCode"]
 
 
 @contextmanager

@@ -19,8 +19,7 @@ from triton_fleet.repository.contents import EntryKind
 from triton_fleet.repository.reading.folder import folder_entries
 from triton_fleet.spec.folders import OWN_FOLDERS
 from triton_fleet.spec.s3_repository import in_s3
-from triton_fleet.store.sources.spec_path import spec_path
-from triton_fleet.store.sources.spec_sources import SpecRepositories
+from triton_fleet.store.sources.spec_sources import SpecRepositories, spec_path
 
 BARE_REPOSITORY_CODE, NESTED_REPOSITORY_CODE = "FL751", "FL752"
 MAX_FOLDERS = 20_000

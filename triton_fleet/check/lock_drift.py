@@ -16,7 +16,7 @@ from triton_fleet.spec.source import finding_at
 from triton_fleet.store.engines.lock import onnx_changes, without_engines
 from triton_fleet.store.lock_measurement import measured_lock
 from triton_fleet.store.missing_files import MissingFile, missing_files, missing_findings
-from triton_fleet.store.sources.line_ends import differs_in_line_ends
+from triton_fleet.store.sources.folder import differs_in_line_ends
 from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 MAX_DIFFERENCES = 10
@@ -72,7 +72,7 @@ def _differences(project: Project, repositories: SpecRepositories, lock: Lock) -
     if absent_files:
         hint = f"get the missing files, then {hint}"
     try:
-        differences = measured_lock(repositories, project.environment, held=lock, offline=True)
+        differences = measured_lock(repositories, project.environment, earlier_lock=lock, offline=True)
     except FindingsError as error:
         return [*findings_of_spec, *error.findings]
     if without_engines(differences) == without_engines(lock):

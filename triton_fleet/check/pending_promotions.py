@@ -46,7 +46,7 @@ def pending_promotions(
     endpoints = [name for name in previews.names if names is None or name in names]
 
     def compare_endpoint(name: str) -> tuple[PendingPromotion, PromotionPreview | None] | None:
-        promotion = previews.pending(name)
+        promotion = previews.promotion(name)
         if promotion is None:
             return None
         preview = None if promotion.problem else previews.preview(name)

@@ -11,10 +11,16 @@ from triton_fleet.cli.arguments import Env, Profile, Yes, require_one_name
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import ask_consent, say
-from triton_fleet.store.live.addition import add_archive
-from triton_fleet.store.live.live_set import LiveSet, check_archive_name, live_set, require_removable
-from triton_fleet.store.live.source import repository_source, told_of_arguments
-from triton_fleet.store.live.targets import Target, digests_of, targets_of
+from triton_fleet.store.live.addition import add_archive, repository_source, told_of_arguments
+from triton_fleet.store.live.live_set import (
+    LiveSet,
+    Target,
+    check_archive_name,
+    digests_of,
+    live_set,
+    require_removable,
+    targets_of,
+)
 from triton_fleet.store.progress import shown_size
 
 app = typer.Typer(
@@ -39,7 +45,7 @@ def list_models(
     project = current_project(env, endpoint)
     live = live_set(project, endpoint)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
+    with aws_errors_as_findings(live.deployment):
         targets = targets_of(s3, live)
         names = [target.name for target in targets if target.size is not None] if digests else []
         digests_by_name = digests_of(s3, live, names)
@@ -83,12 +89,12 @@ def add(
     live = live_set(project, endpoint)
     check_archive_name(archive)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
+    with aws_errors_as_findings(live.deployment):
         spec = project.load(endpoint)
         with told_of_arguments(spec):
             source = repository_source(project, spec, archive, repository, digest, lambda: s3)
             target = add_archive(s3, live, archive, version, source)
-    outcome = "already present" if target.was_there else "added"
+    outcome = "already present" if target.had_target else "added"
     say(f'{outcome}: callers of {endpoint} pass TargetModel="{target.target}"')
 
 
@@ -104,21 +110,21 @@ def remove(
     project = current_project(env, endpoint)
     live = live_set(project, endpoint)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
+    with aws_errors_as_findings(live.deployment):
         targets = targets_of(s3, live)
     require_removable(live, target, [model.name for model in targets if model.size is not None])
     if not ask_consent(f"Remove {target} from {endpoint} in {env}?", yes=yes):
         say("nothing was removed")
         return
-    with aws_errors_as_findings(live.place):
-        s3.delete_object(Bucket=live.place.bucket, Key=live.key(target))
+    with aws_errors_as_findings(live.deployment):
+        s3.delete_object(Bucket=live.deployment.bucket, Key=live.key(target))
     say(f"removed {target}: instances that have not loaded it now refuse it")
     say("an instance of SageMaker that has it in memory or on disk may continue to serve it")
 
 
 def _row(live: LiveSet, target: Target, digests: dict[str, str]) -> tuple[str, ...]:
     if target.size is None or target.modified is None:
-        publish = f"fleet publish --env {live.place.environment} {live.endpoint}"
+        publish = f"fleet publish --env {live.deployment.environment} {live.endpoint}"
         return target.name, "", "", "", f"in the spec, but not in the bucket: run `{publish}`"
     modification_time = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
     origin = "spec" if target.is_declared else "added by hand"

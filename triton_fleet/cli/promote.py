@@ -19,10 +19,10 @@ from triton_fleet.printers.console import OutputConsole
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.store.progress import progress_on, shown_size
-from triton_fleet.store.promote.adoption import adopted_specs, target_for
 from triton_fleet.store.promote.lock import require_two
 from triton_fleet.store.promote.promote import Next, PromotionSource
 from triton_fleet.store.promote.promote import promote as copy_and_lock
+from triton_fleet.store.promote.spec import adopted_specs, target_for
 from triton_fleet.store.promote.template_digest import template_digests
 
 
@@ -101,9 +101,9 @@ def promote(
         progress_on(OutputConsole()),
         template_digests,
     )
-    say(_summary("archive", result.copied, result.bytes, result.there))
-    if result.images or result.images_there:
-        say(_summary("image", result.images, result.image_bytes, result.images_there))
+    say(_summary("archive", result.copies, result.bytes, result.present))
+    if result.images or result.images_present:
+        say(_summary("image", result.images, result.image_bytes, result.images_present))
     for name, changes in result.differences.items():
         for change in changes:
             say(f"{name}: {target} differs from {source} on purpose: {change}")

@@ -19,7 +19,7 @@ from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.human import show_findings
-from triton_fleet.store.images.inventory import former_repositories
+from triton_fleet.store.images.record import former_repositories
 from triton_fleet.store.progress import progress_on, shown_builder, shown_size
 from triton_fleet.store.prune.plan import Plan
 from triton_fleet.store.prune.prune import GRACE, Prune
@@ -82,9 +82,9 @@ def publish(
 
 def _summary(result: PublishResult) -> str:
     parts = [
-        f"uploaded {result.uploaded} ({shown_size(result.bytes)})" if result.uploaded else "",
-        f"copied {result.copied} to the endpoints" if result.copied else "",
-        f"{result.there} already present" if result.there else "",
+        f"uploaded {result.uploads} ({shown_size(result.bytes)})" if result.uploads else "",
+        f"copied {result.copies} to the endpoints" if result.copies else "",
+        f"{result.present} already present" if result.present else "",
     ]
     return f"archives: {', '.join(part for part in parts if part) or 'none needed'}"
 

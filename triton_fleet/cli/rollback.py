@@ -16,8 +16,8 @@ from triton_fleet.cli.output import say
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.store.release_reference import RELEASE_ID, release_to_restore
-from triton_fleet.store.rollback import earlier_release, release_changes, require_stored, write_release
+from triton_fleet.store.release_history import RELEASE_ID, release_to_restore
+from triton_fleet.store.rollback import earlier_release, release_changes, require_contents, write_release
 
 
 def rollback(
@@ -54,7 +54,7 @@ def rollback(
     else:
         release = earlier_release(project, endpoint, to)
         access = connect(project, profile)
-    require_stored(project, release, access.client("s3"), access.client("ecr"))
+    require_contents(project, release, access.client("s3"), access.client("ecr"))
     changes, neighbours = release_changes(project, release), _neighbours(project, endpoint)
     files = write_release(release, project.root)
     say(f"{endpoint} in {env} {'as in' if files else 'is already restored to'} {release.commit}")

@@ -87,11 +87,11 @@ def _served_versions(contents: Contents, model: str, config: Any) -> tuple[str, 
 
 def _plans(contents: Contents, model: str, versions: Iterable[str], plans: Sequence[str]) -> dict[str, str]:
     """The TensorRT of each plan in a version that is loaded, by path in the model."""
-    loaded = tuple(f"{contents.path(model, version)}/" for version in versions)
+    version_prefixes = tuple(f"{contents.path(model, version)}/" for version in versions)
     return {
         path[len(model) + 1 if model else 0 :]: plan_version(contents.texts[path])
         for path in plans
-        if path.startswith(loaded)
+        if path.startswith(version_prefixes)
     }
 
 

@@ -88,7 +88,7 @@ def test_a_lease_expires_by_the_clock_that_dates_it_even_when_that_is_set_back(
         )
 
     s3.meta.events.register("after-call.s3.GetObject", answered)
-    seen = lease.seen()
+    seen = lease.current()
     assert seen is not None
     assert seen.is_expired is is_expired
 

@@ -78,7 +78,7 @@ def test_an_archive_that_the_endpoint_had_does_not_stand_for_other_engines(victi
 def test_equal_onnx_models_share_their_plan(victim: EngineBucket) -> None:
     victim.endpoint("thief", model=small_onnx("secret"))
     done = victim.publish()
-    assert (done.engines, done.copied) == (0, 1)
+    assert (done.engines, done.copies) == (0, 1)
 
 
 def test_what_the_endpoint_had_needs_no_onnx_model(victim: EngineBucket) -> None:
@@ -88,4 +88,4 @@ def test_what_the_endpoint_had_needs_no_onnx_model(victim: EngineBucket) -> None
         bucket.s3.delete_object(Bucket=bucket.endpoints[0].deployment.bucket, Key=key)
     for file in (victim.root / "onnx").iterdir():
         file.unlink()
-    assert victim.publish().copied == 2
+    assert victim.publish().copies == 2

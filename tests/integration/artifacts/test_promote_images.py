@@ -17,7 +17,7 @@ from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.images.inventory import held_images
+from triton_fleet.store.images.record import held_images
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.promote.images import ImageCopies, ImageStore
 
@@ -60,7 +60,7 @@ def test_the_image_arrives_by_its_digest_with_its_tag_and_its_record(images: Pro
         "ended": "2026-07-06T08:00:00Z",
     }
     assert locked(images.promotion, to) == locked(images.promotion, "staging")
-    assert (done.images, done.images_there) == (1, 0)
+    assert (done.images, done.images_present) == (1, 0)
     assert done.image_bytes > sum(map(len, LAYERS))
     assert images.promotion.folder.findings(to) == []
 
@@ -90,7 +90,7 @@ def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None
         ImageStore(
             s3=promotion.s3(name),
             ecr=promotion.ecr(name),
-            place=open_project(promotion.folder.root, name).place,
+            deployment=open_project(promotion.folder.root, name).place,
         )
         for name in ("staging", "prod")
     )
@@ -232,4 +232,4 @@ def test_an_image_that_was_not_built_in_the_source_is_not_copied(images: Promote
     images.promotion.folder.spec(base=SPEC)
     images.promotion.test()
     done = images.promotion.promote()
-    assert (done.images, done.images_there, locked(images.promotion)) == (0, 0, None)
+    assert (done.images, done.images_present, locked(images.promotion)) == (0, 0, None)

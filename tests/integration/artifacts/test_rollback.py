@@ -15,13 +15,13 @@ from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 from triton_fleet.selection.checkout import Checkout
-from triton_fleet.store.release_reference import release_to_restore
+from triton_fleet.store.release_history import release_to_restore
 from triton_fleet.store.releases import last_releases, record_release, release_source
 from triton_fleet.store.rollback import (
     EarlierRelease,
     earlier_release,
     release_changes,
-    require_stored,
+    require_contents,
     write_release,
 )
 
@@ -53,7 +53,7 @@ def release(promotion: Promotion, reference: str | None = None, environment: str
 
 def stored(promotion: Promotion, found: EarlierRelease) -> None:
     project = open_project(promotion.folder.root, "prod")
-    require_stored(project, found, promotion.s3("prod"), promotion.ecr("prod"))
+    require_contents(project, found, promotion.s3("prod"), promotion.ecr("prod"))
 
 
 def test_the_release_before_the_last_change_comes_back_whole(

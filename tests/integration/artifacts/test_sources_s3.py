@@ -24,7 +24,7 @@ from triton_fleet.repository.file_formats import BEGIN
 from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.spec.source import Mark
 from triton_fleet.store.sources.s3_object import S3Location
-from triton_fleet.store.sources.s3_prefix import S3PrefixSource
+from triton_fleet.store.sources.s3_source import S3PrefixSource
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

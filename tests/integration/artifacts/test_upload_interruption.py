@@ -11,7 +11,7 @@ import pytest
 from tests.support.uploading import LARGE, PLACE, Stream, UploadBucket
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.store.upload.archives import Uploads
-from triton_fleet.store.upload.memory import CancelledError
+from triton_fleet.store.upload.object import CancelledError
 
 pytestmark = pytest.mark.nightly
 

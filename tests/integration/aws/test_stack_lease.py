@@ -98,9 +98,9 @@ def test_a_lease_is_valid_no_longer_than_any_command_writes_it(
     content = {"holder": "user/mallory", "token": "x", "build": "", "seconds": seconds, "since": since}
     commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
     terms = StackTerms(holder="user/bob", token="y", seconds=VALID_SECONDS, since=datetime.now(UTC))
-    seen = Lease(commands.s3, PLACE.bucket, KEY, terms).seen()
+    seen = Lease(commands.s3, PLACE.bucket, KEY, terms).current()
     assert seen is not None
-    assert seen.remaining <= VALID_SECONDS
+    assert seen.lifetime <= VALID_SECONDS
     assert str(seen.terms).startswith("user/mallory has been deploying it since ")
 
 

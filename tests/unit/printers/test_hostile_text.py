@@ -34,7 +34,7 @@ from triton_fleet.printers.lines import print_bytes, print_error, print_json, pr
 from triton_fleet.printers.sanitizer import powerless
 from triton_fleet.printers.steps import FinishedStep, Outcome, Steps
 from triton_fleet.spec.prices import PriceBook
-from triton_fleet.store.live.targets import Target
+from triton_fleet.store.live.live_set import Target
 from triton_fleet.store.progress import BarProgress, LineProgress
 
 COMMANDS = (

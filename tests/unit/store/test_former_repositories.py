@@ -11,7 +11,7 @@ from tests.support.image_bases import ImageFleet
 from triton_fleet.cli.images.builds import former_lines
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.store.images.inventory import former_repositories
+from triton_fleet.store.images.record import former_repositories
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 

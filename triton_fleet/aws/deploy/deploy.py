@@ -189,11 +189,11 @@ class Deploy:
         ):
             self._steps.say(note)
         by = shown_builder(self._fleet.deployment.environment)
-        images = publication.images.built
+        images = publication.images.new_count
         parts = [f"{count_of(images, 'image')} built"] if images else []
         parts += [f"{count_of(publication.engines, 'engine')} built{by}"] if publication.engines else []
-        parts += [f"{shown_size(publication.bytes)} uploaded"] if publication.uploaded else []
-        parts += [f"{publication.copied} copied within S3"] if publication.copied else []
+        parts += [f"{shown_size(publication.bytes)} uploaded"] if publication.uploads else []
+        parts += [f"{publication.copies} copied within S3"] if publication.copies else []
         step.note = ", ".join(parts) or NO_CHANGE
 
     def _foundation(self, step: Step) -> None:

@@ -235,7 +235,7 @@ class StackLeases:
             lease = Lease(
                 self._access.client("s3"), self._bucket, f"{LEASES}{stack}.json", self._terms(action)
             )
-            current_lease = lease.seen()
+            current_lease = lease.current()
             is_own = current_lease is not None and current_lease.terms.token == self._holder.token
             if current_lease is None:
                 is_taken = lease.take()
@@ -252,7 +252,7 @@ class StackLeases:
                 is_other = (
                     current_lease is not None
                     and not is_own
-                    and (is_waited_for or current_lease.written >= self._began)
+                    and (is_waited_for or current_lease.write_time >= self._began)
                 )
                 other_terms = current_lease.terms if current_lease is not None and is_other else None
                 if current_lease is not None and not is_own and current_lease.terms.seconds:

@@ -55,12 +55,12 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         result = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
     if result.findings:
         raise FindingsError(list(result.findings))
-    present_count = len(engines) - result.built
+    present_count = len(engines) - result.new_count
     also = f"; {present_count} already present" if present_count else ""
     by = shown_builder(env)
     say(
-        f"built {count_of(result.built, 'engine')}{by}{also}"
-        if result.built
+        f"built {count_of(result.new_count, 'engine')}{by}{also}"
+        if result.new_count
         else f"{count_of(present_count, 'engine')} already present"
     )
 

@@ -25,7 +25,7 @@ from triton_fleet.store.images.source import image_sources, wanted_images
 from triton_fleet.store.progress import progress_on, shown_size
 
 if TYPE_CHECKING:
-    from triton_fleet.store.images.inventory import HeldImage
+    from triton_fleet.store.images.record import HeldImage
 
 HEADINGS = ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by")
 OPTIONAL_HEADINGS = ("CUDA", "TensorRT")
@@ -63,7 +63,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         )
     for image in images:
         if (built_image := result.images.get(image.key)) is not None:
-            state = "built" if image.key in result.built else "already present"
+            state = "built" if image.key in result.new_keys else "already present"
             names = ", ".join(use.endpoint for use in image.uses)
             say(f"{names}: {state}, {place.image_repository}@{built_image.record.digest}")
     if result.findings:
@@ -77,7 +77,7 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the built images, their contents and the locks that need them."""
-    from triton_fleet.store.images.inventory import former_repositories, held_images
+    from triton_fleet.store.images.record import former_repositories, held_images
 
     project = current_project(env)
     access, place = connect(project, profile), project.place
