@@ -93,8 +93,8 @@ def republished() -> Republished:
 
 def _measured(project: Project, url: str) -> Republished:
     (endpoint,) = resolve_project(project).endpoints
-    bucket = endpoint.place.bucket
-    s3: S3Client = local_session(endpoint.place.region, KEYS).client(
+    bucket = endpoint.deployment.bucket
+    s3: S3Client = local_session(endpoint.deployment.region, KEYS).client(
         "s3", endpoint_url=url, config=UPLOAD_CONFIG
     )
     s3.create_bucket(Bucket=bucket)

@@ -20,9 +20,9 @@ from triton_fleet.spec.values import DYNAMIC
 def add_fleet(app: App, fleet: ResolvedFleet) -> None:
     """Add Foundation and a stack for each endpoint, tagged, with cdk-nag's AwsSolutions as synth's gate."""
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-    for name, value in fleet.place.tags.items():
+    for name, value in fleet.deployment.tags.items():
         Tags.of(app).add(name, value)
-    FoundationStack(app, place=fleet.place)
+    FoundationStack(app, deployment=fleet.deployment)
     for endpoint in fleet.endpoints:
         stack = EndpointStack(app, endpoint=endpoint)
         for name, value in endpoint.tags.items():

@@ -16,16 +16,16 @@ class FoundationStack(Stack):
     Its template is the same whichever endpoints there are.
     """
 
-    def __init__(self, scope: Construct, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, *, deployment: Deployment) -> None:
         super().__init__(
             scope,
-            place.stack,
-            env=Environment(account=place.account, region=place.region),
-            description=f"Triton Fleet {place.environment}: shared resources of its endpoints",
+            deployment.stack,
+            env=Environment(account=deployment.account, region=deployment.region),
+            description=f"Triton Fleet {deployment.environment}: shared resources of its endpoints",
             termination_protection=True,
-            permissions_boundary=_boundary(place),
+            permissions_boundary=_boundary(deployment),
         )
-        declare_foundation(self, place)
+        declare_foundation(self, deployment)
 
 
 class EndpointStack(Stack):
@@ -35,10 +35,10 @@ class EndpointStack(Stack):
         super().__init__(
             scope,
             endpoint.stack,
-            env=Environment(account=endpoint.place.account, region=endpoint.place.region),
-            description=f"Triton endpoint {endpoint.name} ({endpoint.place.environment})",
-            termination_protection=endpoint.place.termination_protection,
-            permissions_boundary=_boundary(endpoint.place),
+            env=Environment(account=endpoint.deployment.account, region=endpoint.deployment.region),
+            description=f"Triton endpoint {endpoint.name} ({endpoint.deployment.environment})",
+            termination_protection=endpoint.deployment.termination_protection,
+            permissions_boundary=_boundary(endpoint.deployment),
         )
         parts = declare_endpoint(self, endpoint)
         CfnOutput(
@@ -56,7 +56,7 @@ class EndpointStack(Stack):
             )
 
 
-def _boundary(place: Deployment) -> PermissionsBoundary | None:
+def _boundary(deployment: Deployment) -> PermissionsBoundary | None:
     """The environment's permissions boundary, for every role of a stack, those of the CDK's functions too."""
-    arn = place.permissions_boundary
+    arn = deployment.permissions_boundary
     return PermissionsBoundary.from_arn(arn) if arn else None

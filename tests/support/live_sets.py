@@ -76,12 +76,12 @@ class Live:
         publish(self.s3, project, resolve_project(project).endpoints, SilentProgress())
 
     def remove(self, target: str) -> None:
-        self.s3.delete_object(Bucket=self.set.place.bucket, Key=self.set.key(target))
+        self.s3.delete_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
 
     def targets(self) -> list[str]:
         return [each.name for each in targets_of(self.s3, self.set) if each.size is not None]
 
     def body(self, target: str) -> bytes:
         """The tar stream of a target."""
-        found = self.s3.get_object(Bucket=self.set.place.bucket, Key=self.set.key(target))
+        found = self.s3.get_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
         return gzip.decompress(found["Body"].read())

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
 
 
-def endpoint_stacks(cloudformation: CloudFormationClient, place: Deployment) -> dict[str, LiveStack]:
+def endpoint_stacks(cloudformation: CloudFormationClient, deployment: Deployment) -> dict[str, LiveStack]:
     """The environment's endpoint stacks by the endpoint's name, which is the end of the stack's name.
 
     Only the name identifies them: a stack in REVIEW_IN_PROGRESS has no tags.
     """
-    prefix = stack_of(place, "")
+    prefix = stack_of(deployment, "")
     stacks = [stack for stack in all_stacks(cloudformation) if stack.name.startswith(prefix)]
     return {stack.name.removeprefix(prefix): stack for stack in stacks}
 
 
-def unknown_stack(place: Deployment, name: str, deployed: Iterable[str]) -> FindingsError:
+def unknown_stack(deployment: Deployment, name: str, deployed: Iterable[str]) -> FindingsError:
     """The error for a name that is not deployed, with the closest deployed name."""
-    message = f"no endpoint {name!r} is deployed in {place.environment!r}"
+    message = f"no endpoint {name!r} is deployed in {deployment.environment!r}"
     return FindingsError([Finding(code="FL606", message=message, hint=did_you_mean(name, list(deployed)))])

@@ -106,7 +106,7 @@ def take_inventory(project: Project, access: Access | None) -> list[InventoryEnt
         from triton_fleet.aws.fleet_stacks import endpoint_stacks
         from triton_fleet.aws.running_configuration import live_endpoint
 
-        stacks = endpoint_stacks(access.client("cloudformation"), access.place)
+        stacks = endpoint_stacks(access.client("cloudformation"), access.deployment)
         sagemaker = access.client("sagemaker")
         found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)
         live = dict(zip(stacks, found, strict=True))
@@ -128,10 +128,10 @@ def _behind(
     project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
 ) -> Mapping[str, tuple[str, ...]]:
     """The parts in which each deployed template differs from the one that the files make."""
-    wanted, place = project_templates(installation(THIS), project, endpoints), project.place
+    wanted, deployment = project_templates(installation(THIS), project, endpoints), project.deployment
 
     def compare(name: str) -> tuple[str, ...]:
-        stack = stack_of(place, name)
+        stack = stack_of(deployment, name)
         body: Any = cloudformation.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
         deployed: Template = body if isinstance(body, dict) else {}
         return differing_areas(deployed, wanted[name])

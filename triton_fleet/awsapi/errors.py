@@ -59,8 +59,8 @@ REMEDIES = {
 
 
 @contextmanager
-def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
-    """Turn errors of AWS into `CannotRunError`; with `place`, also a missing artifact bucket.
+def aws_errors_as_findings(deployment: Deployment | None = None) -> Iterator[None]:
+    """Turn errors of AWS into `CannotRunError`; with `deployment`, also a missing artifact bucket.
 
     Raises:
         CannotRunError: credentials are missing, AWS refuses or does not answer, or the bucket is missing.
@@ -68,7 +68,7 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (refusal := _refusal(error, place)) is None:
+        if (refusal := _refusal(error, deployment)) is None:
             raise
         raise refusal from error
 
@@ -92,7 +92,7 @@ def refuse_cut_answers(session: Session) -> None:
     session.register("before-parse", check)
 
 
-def _refusal(error: Exception, place: Deployment | None) -> CannotRunError | None:
+def _refusal(error: Exception, deployment: Deployment | None) -> CannotRunError | None:
     """The error for people; None for one that is not of AWS or its client."""
     if "botocore.exceptions" not in sys.modules:  # nothing was called
         return None
@@ -100,11 +100,12 @@ def _refusal(error: Exception, place: Deployment | None) -> CannotRunError | Non
 
     if isinstance(error, aws.ClientError):
         code = error.response.get("Error", {}).get("Code", "")
-        if code == NO_BUCKET and place is not None:
-            problem = f"the artifact bucket {place.bucket} does not exist"
-            make = f"run `fleet deploy --env {place.environment} --foundation` to create it"
-            name = f"create it, or set `artifact_bucket` in environments/{place.environment}.yaml to another"
-            return CannotRunError(problem, name if place.given_bucket else make)
+        if code == NO_BUCKET and deployment is not None:
+            problem = f"the artifact bucket {deployment.bucket} does not exist"
+            environment = deployment.environment
+            make = f"run `fleet deploy --env {environment} --foundation` to create it"
+            name = f"create it, or set `artifact_bucket` in environments/{environment}.yaml to another"
+            return CannotRunError(problem, name if deployment.given_bucket else make)
         return CannotRunError(f"AWS refuses: {error}", _remedy(code, error.response))
     not_signed_in = (
         aws.CredentialRetrievalError,

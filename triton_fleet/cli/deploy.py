@@ -118,7 +118,7 @@ def deploy(
     source = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
     with steps.step("account") as step:
         access = connect(project, profile, attempts=ATTEMPTS)
-        step.note = f"{fleet.place.account}, {fleet.place.region}"
+        step.note = f"{fleet.deployment.account}, {fleet.deployment.region}"
     caller = actor(access.check_account(), os.environ)
     if access.is_local_fleet:
         fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))

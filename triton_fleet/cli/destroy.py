@@ -62,7 +62,7 @@ def destroy(
     """
     end_like_ctrl_c()
     project = current_project(env)
-    root, place = project.root, project.place
+    root, deployment = project.root, project.deployment
     names = deployed_names(project.fleet, env, endpoints)
     access = connect(project, profile)
     steps = Steps(OutputConsole())
@@ -74,7 +74,7 @@ def destroy(
             if name in found:
                 _show(found[name], project, name)
             else:
-                say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(place, name)}")
+                say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(deployment, name)}")
         if not found:
             return
         if protected := [_protection(project, name) for name in found if found[name].stack.protected]:
@@ -141,7 +141,7 @@ def _is_confirmed(project: Project, names: list[str], *, yes: bool, confirm: str
 
 def _protection(project: Project, endpoint: str) -> Finding:
     """That a stack cannot be deleted, and what switches the protection off."""
-    environment, stack = project.environment, stack_of(project.place, endpoint)
+    environment, stack = project.environment, stack_of(project.deployment, endpoint)
     remedy = f"run {deploy_command(environment.environment, endpoint)}"
     if environment.termination_protection:
         remedy = f"remove `termination_protection` from {environment.file}, and {remedy}"
@@ -153,8 +153,11 @@ def _protection(project: Project, endpoint: str) -> Finding:
 
 
 def _show(found: Deletion, project: Project, endpoint: str) -> None:
-    place = project.place
-    say(f"{found.stack.name} in account {place.account}, {place.region} ({found.stack.status}):", "bold")
+    deployment = project.deployment
+    say(
+        f"{found.stack.name} in account {deployment.account}, {deployment.region} ({found.stack.status}):",
+        "bold",
+    )
     if found.endpoint is not None:
         say(f"  the endpoint {endpoint}, which is {found.endpoint}")
         calls = "unknown: CloudWatch cannot be read" if found.calls is None else f"{found.calls:,}"
@@ -163,12 +166,12 @@ def _show(found: Deletion, project: Project, endpoint: str) -> None:
             say(f"  cost a month: {_cost(project, found.endpoint)}")
     if found.types:
         say(f"  deleted: {found.resources}")
-    say(f"  kept: {_keep_note(place, endpoint)}")
+    say(f"  kept: {_keep_note(deployment, endpoint)}")
 
 
 def _cost(project: Project, live: LiveEndpoint) -> str:
     """The costs of the instances that run, a month."""
-    prices, region = project.fleet.prices, project.place.region
+    prices, region = project.fleet.prices, project.deployment.region
     price = prices.price(live.instance_type, region)
     if price is None:
         return f"unknown: {prices.absence(live.instance_type, region)[0]}"
@@ -176,5 +179,5 @@ def _cost(project: Project, live: LiveEndpoint) -> str:
     return f"{price.sign}{cost.monthly:,} {prices.currency}"
 
 
-def _keep_note(place: Deployment, endpoint: str) -> str:
-    return f"its archives stay in s3://{place.bucket}/{prefix_of(endpoint)}"
+def _keep_note(deployment: Deployment, endpoint: str) -> str:
+    return f"its archives stay in s3://{deployment.bucket}/{prefix_of(endpoint)}"

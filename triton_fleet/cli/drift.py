@@ -56,16 +56,18 @@ def drift(
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
     project = current_project(env)
-    root, place = project.root, project.place
+    root, deployment = project.root, project.deployment
     named = deployed_names(project.fleet, env, endpoints) if endpoints else None
     access = connect(project, profile, attempts=ATTEMPTS)
     console = OutputConsole(stderr=True)
     with console.status(f"comparing {env}") if console.is_terminal else nullcontext():
         with aws_errors_as_findings():
-            live = endpoint_stacks(access.client("cloudformation"), place)
-            shared = None if endpoints else find_stack(access.client("cloudformation"), place.stack)
+            live = endpoint_stacks(access.client("cloudformation"), deployment)
+            shared = None if endpoints else find_stack(access.client("cloudformation"), deployment.stack)
         names = sorted(live) if named is None else named
-        found = stack_drifts(access, _stacks(place, [] if foundation else names, live, shared, endpoints))
+        found = stack_drifts(
+            access, _stacks(deployment, [] if foundation else names, live, shared, endpoints)
+        )
     drifted = [each for each in found if each.found]
     if drifted or format is not Format.HUMAN:
         print_findings([finding for each in drifted for finding in _findings(each, env)], format, root)
@@ -92,7 +94,7 @@ def drift(
 
 
 def _stacks(
-    place: Deployment,
+    deployment: Deployment,
     names: Sequence[str],
     live: dict[str, LiveStack],
     shared: LiveStack | None,
@@ -101,7 +103,7 @@ def _stacks(
     """The stacks to compare; one that is asked for by its name has to exist."""
     for name in asked or ():
         if name in names and name not in live:
-            raise unknown_stack(place, name, live)
+            raise unknown_stack(deployment, name, live)
     stacks: list[tuple[str | None, LiveStack]] = [(name, live[name]) for name in names if name in live]
     return [*([(None, shared)] if shared else []), *stacks]
 

@@ -39,7 +39,7 @@ def list_models(
     project = current_project(env, endpoint)
     live = live_set(project, endpoint)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
+    with aws_errors_as_findings(live.deployment):
         targets = targets_of(s3, live)
         asked = [target.name for target in targets if target.size is not None] if digests else []
         known = digests_of(s3, live, asked)
@@ -83,7 +83,7 @@ def add(
     live = live_set(project, endpoint)
     check_archive_name(archive)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
+    with aws_errors_as_findings(live.deployment):
         loaded = project.load(endpoint)
         with told_of_arguments(loaded):
             source = repository_source(project, loaded, archive, repository, digest, lambda: s3)
@@ -104,21 +104,21 @@ def remove(
     project = current_project(env, endpoint)
     live = live_set(project, endpoint)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
+    with aws_errors_as_findings(live.deployment):
         found = targets_of(s3, live)
     require_removable(live, target, [each.name for each in found if each.size is not None])
     if not ask_consent(f"Remove {target} from {endpoint} in {env}?", yes=yes):
         say("nothing was removed")
         return
-    with aws_errors_as_findings(live.place):
-        s3.delete_object(Bucket=live.place.bucket, Key=live.key(target))
+    with aws_errors_as_findings(live.deployment):
+        s3.delete_object(Bucket=live.deployment.bucket, Key=live.key(target))
     say(f"removed {target}: instances that have not loaded it now refuse it")
     say("an instance of SageMaker that has it in memory or on disk may continue to serve it")
 
 
 def _row(live: LiveSet, target: Target, digests: dict[str, str]) -> tuple[str, ...]:
     if target.size is None or target.modified is None:
-        publish = f"fleet publish --env {live.place.environment} {live.endpoint}"
+        publish = f"fleet publish --env {live.deployment.environment} {live.endpoint}"
         return target.name, "", "", "", f"in the spec, but not in the bucket: run `{publish}`"
     when = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
     origin = "spec" if target.is_declared else "added by hand"

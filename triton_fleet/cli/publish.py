@@ -77,7 +77,7 @@ def publish(
         say(f"engines: built {done.engines}{shown_builder(env)}")
     say(_summary(done))
     if prune:
-        with aws_errors_as_findings(fleet.place):
+        with aws_errors_as_findings(fleet.deployment):
             _prune(access, project.root, KEEP if keep is None else keep, yes=yes)
 
 
@@ -91,10 +91,10 @@ def _summary(done: PublishResult) -> str:
 
 
 def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
-    bucket = access.place.bucket
+    bucket = access.deployment.bucket
     clients = access.client("s3"), access.client("sagemaker"), access.client("ecr")
-    work = Prune(*clients, root, access.place, keep)
-    for line in former_lines(former_repositories(access.client("s3"), access.place)):
+    work = Prune(*clients, root, access.deployment, keep)
+    for line in former_lines(former_repositories(access.client("s3"), access.deployment)):
         say(line)
     plan = work.plan()
     _show(plan, bucket)

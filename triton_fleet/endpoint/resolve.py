@@ -36,7 +36,7 @@ def resolve_foundation(project: Project) -> ResolvedFleet:
     if findings := environment_findings(project):
         raise FindingsError(findings)
     warnings = tuple(environment_warnings(project.environment, project.environment_source))
-    return ResolvedFleet(place=project.place, endpoints=(), warnings=warnings)
+    return ResolvedFleet(deployment=project.deployment, endpoints=(), warnings=warnings)
 
 
 def resolve_project(project: Project, *, reads_folders: bool = False) -> ResolvedFleet:
@@ -56,11 +56,11 @@ def resolve_project(project: Project, *, reads_folders: bool = False) -> Resolve
 
     wrong = [*project.findings, *environment_findings(project)]
     endpoints = all_of(project.endpoints, resolved, wrong)
-    return ResolvedFleet(place=project.place, endpoints=tuple(endpoints), warnings=tuple(warnings))
+    return ResolvedFleet(deployment=project.deployment, endpoints=tuple(endpoints), warnings=tuple(warnings))
 
 
 def resolve_endpoint(
-    place: Deployment,
+    deployment: Deployment,
     decided: EndpointContext,
     found: Sequence[Finding] = (),
     given_data: GivenData | None = None,
@@ -68,7 +68,7 @@ def resolve_endpoint(
     """One endpoint with everything decided, and what is doubtful about it.
 
     Args:
-        place: Where it is deployed.
+        deployment: Its account, region and names.
         decided: The endpoint with its lock; without one, its model data is given.
         found: What is known to be wrong already.
         given_data: Model data in place of the lock's archives.
@@ -85,7 +85,7 @@ def resolve_endpoint(
     model_data, archives = ("", ()) if given_data else place_archives(spec, decided.locked)
     endpoint = ResolvedEndpoint(
         spec=spec,
-        place=place,
+        deployment=deployment,
         image=decided.image,
         engine_image=decided.engine_image,
         repositories=pulled_repositories(decided),
@@ -116,4 +116,4 @@ def _resolve(
     project: Project, loaded: LoadedSpec, reads_folders: bool
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
     decided, wrong_lock = locked_context(project, loaded, reads_folders=reads_folders)
-    return resolve_endpoint(project.place, decided, [*wrong_lock, *source_findings(project, loaded)])
+    return resolve_endpoint(project.deployment, decided, [*wrong_lock, *source_findings(project, loaded)])

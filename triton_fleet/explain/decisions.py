@@ -32,7 +32,7 @@ _EXPLAINED = ("triton", "triton_dimensions")
 
 def decisions(
     endpoint: EndpointContext,
-    place: Deployment,
+    deployment: Deployment,
     prices: PriceBook,
     wrong_lock: Sequence[Finding] = (),
 ) -> tuple[Decision, ...]:
@@ -40,13 +40,13 @@ def decisions(
 
     Args:
         endpoint: What could be decided.
-        place: Where the environment's fleet is deployed.
+        deployment: Where the environment's fleet is deployed.
         prices: The fleet's.
         wrong_lock: Why there is no lock, or what it lacks; the first is shown.
     """
     return (
         *reasons(endpoint, prices),
-        _model_data(endpoint, place, wrong_lock),
+        _model_data(endpoint, deployment, wrong_lock),
         *_archives(endpoint),
         *_routes(endpoint),
         *engine_decisions(endpoint),
@@ -58,16 +58,16 @@ def decisions(
         *_metrics(endpoint),
         *_plain_metrics(endpoint),
         *dashboard_decisions(endpoint, prices),
-        *security_decisions(endpoint, place),
-        *_places(endpoint, place),
+        *security_decisions(endpoint, deployment),
+        *_places(endpoint, deployment),
     )
 
 
-def _model_data(endpoint: EndpointContext, place: Deployment, wrong_lock: Sequence[Finding]) -> Decision:
+def _model_data(endpoint: EndpointContext, deployment: Deployment, wrong_lock: Sequence[Finding]) -> Decision:
     spec = endpoint.spec
     value, reason = None, "; ".join(f"{each.message}; {each.hint}" for each in wrong_lock[:1])
     if len(endpoint.locked) == len(spec.packed):
-        value = f"s3://{place.bucket}/{place_archives(spec, endpoint.locked)[0]}"
+        value = f"s3://{deployment.bucket}/{place_archives(spec, endpoint.locked)[0]}"
         if spec.mode is not Mode.MULTI_MODEL:
             reason = "named by the digest of its content, which the lock has"
         elif spec.archive_set is ArchiveSet.LOCKED:
@@ -158,12 +158,12 @@ def _plain_metrics(endpoint: EndpointContext) -> Iterator[Decision]:
         yield Decision(group="metrics", what=what, value=value, reason=reason)
 
 
-def _places(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
+def _places(endpoint: EndpointContext, deployment: Deployment) -> Iterator[Decision]:
     own = "named after environment, account and region; the Foundation stack has it"
-    bucket = "from the environment's `artifact_bucket`" if place.given_bucket else own
+    bucket = "from the environment's `artifact_bucket`" if deployment.given_bucket else own
     for what, value, reason in (
-        ("stack", stack_of(place, endpoint.spec.endpoint), "named after environment and endpoint"),
-        ("Foundation stack", place.stack, "named after the environment, whose endpoints share it"),
-        ("bucket", place.bucket, bucket),
+        ("stack", stack_of(deployment, endpoint.spec.endpoint), "named after environment and endpoint"),
+        ("Foundation stack", deployment.stack, "named after the environment, whose endpoints share it"),
+        ("bucket", deployment.bucket, bucket),
     ):
         yield Decision(group="places", what=what, value=value, reason=reason)

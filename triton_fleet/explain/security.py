@@ -13,13 +13,13 @@ from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.spec.deployment import Deployment
 
 
-def security_decisions(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
+def security_decisions(endpoint: EndpointContext, deployment: Deployment) -> Iterator[Decision]:
     """The network of containers, which key encrypts what, and what is kept of calls and logs."""
     yield from _network(endpoint)
     yield from _encryption(endpoint)
-    yield _capture(endpoint, place)
+    yield _capture(endpoint, deployment)
     yield from _logs(endpoint)
-    yield from _tags(endpoint, place)
+    yield from _tags(endpoint, deployment)
 
 
 def _network(endpoint: EndpointContext) -> Iterator[Decision]:
@@ -76,7 +76,7 @@ def _encryption(endpoint: EndpointContext) -> Iterator[Decision]:
     yield Decision(group="encryption", what="volume", value=value, reason=reason, facts=facts)
 
 
-def _capture(endpoint: EndpointContext, place: Deployment) -> Decision:
+def _capture(endpoint: EndpointContext, deployment: Deployment) -> Decision:
     capture = endpoint.spec.capture
     if capture is None:
         reason = "`capture` is left out: no call is kept"
@@ -87,7 +87,7 @@ def _capture(endpoint: EndpointContext, place: Deployment) -> Decision:
         what="captured",
         value=f"{capture.sample:g}% of calls",
         reason=f"from `capture`: {' and '.join(kept)}, into"
-        f" s3://{place.bucket}/{capture_prefix_of(endpoint.spec.endpoint)}; nothing deletes them",
+        f" s3://{deployment.bucket}/{capture_prefix_of(endpoint.spec.endpoint)}; nothing deletes them",
     )
 
 
@@ -102,12 +102,12 @@ def _logs(endpoint: EndpointContext) -> Iterator[Decision]:
     yield Decision(group="logs", what="retention", value=f"{days} days", reason=reason)
 
 
-def _tags(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
+def _tags(endpoint: EndpointContext, deployment: Deployment) -> Iterator[Decision]:
     for key, value in endpoint_tags(endpoint.environment, endpoint.spec).items():
         reason = "from `tags`" if key in endpoint.spec.tags else "from `tags` of the environment"
         reason = "ours" if key.startswith("triton-fleet:") else reason
         yield Decision(group="tags", what=key, value=value, reason=reason)
-    boundary = place.permissions_boundary
+    boundary = deployment.permissions_boundary
     reason = (
         "`permissions_boundary` of the environment"
         if boundary

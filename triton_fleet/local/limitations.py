@@ -55,7 +55,7 @@ def with_servable_images(
     """
     findings_of = {endpoint.name: list(_image_limit(project, endpoint)) for endpoint in fleet.endpoints}
     names, findings = _servable_names(
-        findings_of, f"fleet deploy --env {fleet.place.environment}", named=named
+        findings_of, f"fleet deploy --env {fleet.deployment.environment}", named=named
     )
     return replace(
         fleet, endpoints=tuple(endpoint for endpoint in fleet.endpoints if endpoint.name in names)

@@ -81,7 +81,7 @@ def _up(
             if supervisor is None:
                 supervisor = start_supervisor(state)
                 started = True
-            _check_account(supervisor, fleet.place)
+            _check_account(supervisor, fleet.deployment)
             step.note = f"{supervisor.url}, process {supervisor.pid}"
         failure = _deploy(state, supervisor, steps, project, fleet, parallelism)
         return LocalFleet(supervisor=supervisor, status=ask_status(supervisor), failure=failure)
@@ -101,7 +101,7 @@ def _deploy(
     parallelism: Parallelism,
 ) -> Failure | SeveralFailuresError | None:
     """Deploy; the failure of some endpoints, if others are deployed."""
-    access = embedded_access(fleet.place, supervisor.url, supervisor.keys)
+    access = embedded_access(fleet.deployment, supervisor.url, supervisor.keys)
     cdk = Cdk(
         state.root,
         access.cdk_environment,
@@ -131,8 +131,8 @@ def _deploy(
     return None
 
 
-def _check_account(supervisor: Supervisor, place: Deployment) -> None:
-    if (supervisor.account, supervisor.region) != (place.account, place.region):
+def _check_account(supervisor: Supervisor, deployment: Deployment) -> None:
+    if (supervisor.account, supervisor.region) != (deployment.account, deployment.region):
         problem = f"the local fleet runs as account {supervisor.account} in {supervisor.region}"
         raise CannotRunError(problem, "run `fleet local down` first")
 

@@ -121,14 +121,14 @@ def project_templates(
     Raises:
         CannotRunError: the app failed, with what it reported, or its version makes other stacks.
     """
-    place, names = project.place, list(endpoints)
+    deployment, names = project.deployment, list(endpoints)
     only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
-    templates = synthesise(version, project.root, place.environment, {**settings(project.root), **only})
-    stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}
+    templates = synthesise(version, project.root, deployment.environment, {**settings(project.root), **only})
+    stacks = {"": deployment.stack, **{name: stack_of(deployment, name) for name in names}}
     for stack in stacks.values():
         if stack not in templates:
             problem = f"triton-fleet {version.version} makes no stack {stack}"
-            raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={place.environment}")
+            raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={deployment.environment}")
     return {name: templates[stack] for name, stack in stacks.items()}
 
 

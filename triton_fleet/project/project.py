@@ -15,7 +15,7 @@ from triton_fleet.project.layers import Layer, Layering, merged, profiles_of
 from triton_fleet.project.membership import members_of
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import require_own_folders, yaml_stems
-from triton_fleet.spec.deployment import Deployment, place_of
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.folders import LOCKS, PROFILES
@@ -77,9 +77,9 @@ class Project:
         return self.environment.promoted_from is not None
 
     @cached_property
-    def place(self) -> Deployment:
+    def deployment(self) -> Deployment:
         """Where the environment's fleet lives."""
-        return place_of(self.environment)
+        return Deployment.of(self.environment)
 
     def load(self, endpoint: str) -> LoadedSpec:
         """An endpoint's spec as it holds in this environment.

@@ -35,7 +35,7 @@ class ArchiveRequirement:
 
     def conflict(self) -> FindingsError:
         """The finding if its key in a live set has other content."""
-        url = f"s3://{self.endpoint.place.bucket}/{self.artifact.key}"
+        url = f"s3://{self.endpoint.deployment.bucket}/{self.artifact.key}"
         message = f"{url} has other content: a published archive is never overwritten"
         hint = f"raise the `version` of archive {self.artifact.archive!r}"
         return FindingsError([Finding(code="FL304", message=message, hint=hint)])

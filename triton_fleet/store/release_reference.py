@@ -31,10 +31,10 @@ def release_to_restore(project: Project, endpoint: str, reference: str, s3: S3Cl
         FindingsError: no release is recorded under that id, several are, or no commit has what it ran.
         CannotRunError: AWS refuses or does not answer, or Git does not know the commit.
     """
-    place, lock_file = project.place, project.lock_file(endpoint).relative_to(project.root)
-    with aws_errors_as_findings(place):
-        releases = last_releases(s3, place.bucket, endpoint)
-    chosen = release_of(reference, releases, place.environment, endpoint)
+    deployment, lock_file = project.deployment, project.lock_file(endpoint).relative_to(project.root)
+    with aws_errors_as_findings(deployment):
+        releases = last_releases(s3, deployment.bucket, endpoint)
+    chosen = release_of(reference, releases, deployment.environment, endpoint)
     found = earlier_release(project, endpoint, commit_of(chosen, releases, lock_file.as_posix()))
     require_lock_of(chosen, found, short_id(chosen, releases))
     return found

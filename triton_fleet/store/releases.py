@@ -119,7 +119,7 @@ def record_release(
 def _record(
     s3: S3Client, endpoint: ResolvedEndpoint, built: str | None, source: ReleaseSource | None
 ) -> None:
-    bucket = endpoint.place.bucket
+    bucket = endpoint.deployment.bucket
     keys = _release_keys(s3, bucket, endpoint.name)
     now = _next_time(s3, bucket, keys)
     release = Release(

@@ -111,18 +111,20 @@ def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr:
         FindingsError: the spec breaks a rule by now, or an archive or the image is gone or is another one.
         CannotRunError: AWS refuses or does not answer.
     """
-    place = project.place
+    deployment = project.deployment
     lock_file = project.lock_file(release.loaded.spec.endpoint)
     decided = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
     spec = release.loaded.spec
     command = project.environment.lock_command(spec.endpoint)
-    wrong = lock_findings(release.lock, spec, lock_file, place.environment, command)
-    endpoint, _ = resolve_endpoint(place, decided, wrong)
+    wrong = lock_findings(release.lock, spec, lock_file, deployment.environment, command)
+    endpoint, _ = resolve_endpoint(deployment, decided, wrong)
     contents = contents_of([ArchiveRequirement(endpoint, archive) for archive in endpoint.archives])
-    store = Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)
-    with aws_errors_as_findings(place):
+    store = Store(
+        s3=s3, bucket=deployment.bucket, environment=deployment.environment, account=deployment.account
+    )
+    with aws_errors_as_findings(deployment):
         all_in_parallel(contents, lambda each: objects_of(each, store), REQUESTS_AT_ONCE)
-    images = ImageStore(s3=s3, ecr=ecr, place=place)
+    images = ImageStore(s3=s3, ecr=ecr, deployment=deployment)
     ImageCopies(images, images).plan([release.lock])
     return endpoint
 

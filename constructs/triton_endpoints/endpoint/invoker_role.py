@@ -37,6 +37,6 @@ class InvokerRole(Construct):
             sid="CallEndpoint",
             actions=[INVOKE, *([STREAM] if endpoint.spec.container.streams else [])],
             # SageMaker writes the name in lower case.
-            resources=[endpoint.place.arn("sagemaker", f"endpoint/{endpoint.name.lower()}")],
+            resources=[endpoint.deployment.arn("sagemaker", f"endpoint/{endpoint.name.lower()}")],
         )
         self.policy = lasting_policy(self, "Policy", role_name=self.role.ref, statements=[call])

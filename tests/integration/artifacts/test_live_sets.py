@@ -61,7 +61,7 @@ def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live:
     assert live.add() == Addition(target="other-v1.tar.gz", was_there=False)
     digest = f"sha256:{hashlib.sha256(live.body('other-v1.tar.gz')).hexdigest()}"
     assert digests_of(live.s3, live.set, live.targets()) == {"other-v1.tar.gz": digest}
-    stored = live.s3.list_objects_v2(Bucket=live.set.place.bucket, Prefix="archives/")["Contents"]
+    stored = live.s3.list_objects_v2(Bucket=live.set.deployment.bucket, Prefix="archives/")["Contents"]
     assert [entry["Key"] for entry in stored] == [f"archives/{digest.removeprefix('sha256:')}.tar.gz"]
 
 
@@ -113,7 +113,7 @@ def test_a_target_is_never_overwritten_and_the_next_free_version_is_named(live: 
 
 def test_an_archive_that_was_put_there_by_hand_is_not_overwritten(live: Live) -> None:
     key = live.set.key("other-v1.tar.gz")
-    live.s3.put_object(Bucket=live.set.place.bucket, Key=key, Body=b"by hand")
+    live.s3.put_object(Bucket=live.set.deployment.bucket, Key=key, Body=b"by hand")
     assert live.refused(version=1).startswith("FL330 other-v1.tar.gz")
     assert live.add().target == "other-v2.tar.gz"
 
@@ -246,7 +246,7 @@ def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> N
 
 
 def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live: Live) -> None:
-    bucket, packed = live.set.place.bucket, io.BytesIO()
+    bucket, packed = live.set.deployment.bucket, io.BytesIO()
     FolderSource.of(live.repository("x = 1\n")).write(packed)
     live.s3.put_object(
         Bucket=bucket, Key="uploads/sentences/theirs.tar.gz", Body=gzip.compress(packed.getvalue())

@@ -35,7 +35,7 @@ def decided(
         loaded = replace(loaded, spec=loaded.spec.model_copy(update={"metrics": metrics}))
     made = decisions(
         EndpointContext(loaded=loaded, environment=project.environment, lock=None),
-        project.place,
+        project.deployment,
         project.fleet.prices,
     )
     return {each.what: each for each in made}

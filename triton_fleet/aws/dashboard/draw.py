@@ -38,16 +38,16 @@ def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float, root
     from triton_fleet.aws.dashboard.page import Page, draw_page
 
     plotly = npm_package(root, PLOTLY, "plotly") / "plotly-basic.min.js"
-    place, is_local = access.place, access.place.environment == LOCAL
+    deployment, is_local = access.deployment, access.deployment.environment == LOCAL
     with aws_errors_as_findings():
         cloudwatch = access.client("cloudwatch")
-        deployed = find_dashboard(access.client("cloudformation"), cloudwatch, stack, place.environment)
+        deployed = find_dashboard(access.client("cloudformation"), cloudwatch, stack, deployment.environment)
         end = datetime.now(UTC)
         start = end - timedelta(hours=hours)
         page = Page(
             endpoint=endpoint,
             dashboard=deployed.name,
-            place=f"account {place.account}, {place.region}",
+            place=f"account {deployment.account}, {deployment.region}",
             is_local=is_local,
             widgets=[
                 (

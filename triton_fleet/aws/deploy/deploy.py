@@ -102,11 +102,11 @@ class Deploy:
             CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK failed otherwise.
             SeveralFailuresError: several endpoints failed.
         """
-        place = self._fleet.place
+        deployment = self._fleet.deployment
         plan: list[tuple[str, Callable[[Step], None]]] = [
             ("cdk synth", self._synth),
             ("cdk bootstrap", self._bootstrap),
-            (_title(place.stack), self._foundation),
+            (_title(deployment.stack), self._foundation),
             ("publish", self._publish),
         ]
         self._steps.to_come = [title for title, _ in plan]
@@ -157,14 +157,16 @@ class Deploy:
         shutil.rmtree(self._assembly, ignore_errors=True)
         names = ",".join(endpoint.name for endpoint in self._fleet.endpoints)
         selected = ("-c", f"endpoints={names}" if names else "foundation=only")
-        environment = ("-c", f"env={self._fleet.place.environment}")
+        environment = ("-c", f"env={self._fleet.deployment.environment}")
         app = ("--app", shlex.join(app_command(THIS, self._project.root)))
         self._succeed("synth", "--quiet", "--output", str(self._assembly), *app, *environment, *selected)
 
     def _bootstrap(self, step: Step) -> None:
-        place, step.note = self._fleet.place, NOTHING
+        deployment, step.note = self._fleet.deployment, NOTHING
         if must_bootstrap(self._access, self._assembly, self._steps.say):
-            self._succeed("bootstrap", "--app", str(self._assembly), f"aws://{place.account}/{place.region}")
+            self._succeed(
+                "bootstrap", "--app", str(self._assembly), f"aws://{deployment.account}/{deployment.region}"
+            )
             step.note = "bootstrapped"
 
     def _publish(self, step: Step) -> None:
@@ -174,9 +176,12 @@ class Deploy:
             s3, self._project, endpoints, self._progress, builders, ecr=lambda: self._access.client("ecr")
         )
         self._images = published.images.digests
-        for note in (*map(str, published.warnings), *published.images.notes(self._fleet.place.environment)):
+        for note in (
+            *map(str, published.warnings),
+            *published.images.notes(self._fleet.deployment.environment),
+        ):
             self._steps.say(note)
-        by = shown_builder(self._fleet.place.environment)
+        by = shown_builder(self._fleet.deployment.environment)
         images = published.images.built
         done = [f"{count_of(images, 'image')} built"] if images else []
         done += [f"{count_of(published.engines, 'engine')} built{by}"] if published.engines else []
@@ -185,7 +190,7 @@ class Deploy:
         step.note = ", ".join(done) or NOTHING
 
     def _foundation(self, step: Step) -> None:
-        stack, step.note = self._fleet.place.stack, NOTHING
+        stack, step.note = self._fleet.deployment.stack, NOTHING
         if is_unchanged(self._access, self._assembly, stack):
             return
         with self._turn(stack) as is_needed:
@@ -203,8 +208,8 @@ class Deploy:
 
         SageMaker has to have finished with the endpoint before.
         """
-        cloudformation, place = self._access.client("cloudformation"), self._fleet.place
-        name = place.stack if endpoint is None else endpoint.stack
+        cloudformation, deployment = self._access.client("cloudformation"), self._fleet.deployment
+        name = deployment.stack if endpoint is None else endpoint.stack
         ready = ready_stack(self._access, name, self._pool.ask, self._steps.say)
         before = ready.stack
         if ready.continuation:
@@ -223,9 +228,9 @@ class Deploy:
             created = before is None or before.state in NOTHING_OF_IT
             where = cdk.where_logs
             # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
-            if endpoint is not None and place.environment != LOCAL:
-                where += f"; run `fleet doctor {endpoint.name} --env {place.environment}`"
-            shared = place.environment if endpoint is None else ""
+            if endpoint is not None and deployment.environment != LOCAL:
+                where += f"; run `fleet doctor {endpoint.name} --env {deployment.environment}`"
+            shared = deployment.environment if endpoint is None else ""
             failure = deploy_failure(
                 cloudformation, name, run.output, where, created=created, since=seen, foundation_of=shared
             )

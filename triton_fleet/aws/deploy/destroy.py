@@ -63,11 +63,11 @@ def plan_deletion(access: Access, name: str) -> Deletion | None:
         FindingsError: no endpoint of this name was ever deployed here.
     """
     cloudformation = access.client("cloudformation")
-    stacks = endpoint_stacks(cloudformation, access.place)
+    stacks = endpoint_stacks(cloudformation, access.deployment)
     stack = settled_stack(cloudformation, stacks[name]) if name in stacks else None
     if stack is None:
         if name not in stacks and not _has_artifacts(access, name):
-            raise unknown_stack(access.place, name, stacks)
+            raise unknown_stack(access.deployment, name, stacks)
         return None
     types = [stack_resource["ResourceType"] for stack_resource in stack_resources(cloudformation, stack)]
     live = live_endpoint(access.client("sagemaker"), name)
@@ -135,7 +135,7 @@ def _words(type: str) -> str:
 def _has_artifacts(access: Access, name: str) -> bool:
     s3 = access.client("s3")
     try:
-        artifacts = s3.list_objects_v2(Bucket=access.place.bucket, Prefix=prefix_of(name), MaxKeys=1)
+        artifacts = s3.list_objects_v2(Bucket=access.deployment.bucket, Prefix=prefix_of(name), MaxKeys=1)
     except s3.exceptions.NoSuchBucket:
         return False
     return artifacts["KeyCount"] > 0

@@ -42,7 +42,7 @@ def await_endpoint(access: Access, name: str, notice: Callable[[str], None]) -> 
             raise CannotRunError(
                 f"the endpoint {name} is still {status} after {_minutes(MAX_WAIT)} minutes, and SageMaker"
                 " refuses to update or delete it meanwhile",
-                _remedy(access.place.region, name),
+                _remedy(access.deployment.region, name),
             )
         if status != shown:
             limit = f"at most {_minutes(MAX_WAIT)} minutes"

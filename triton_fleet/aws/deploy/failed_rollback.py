@@ -74,7 +74,7 @@ class FailedRollback:
     """Where a rollback stopped: the logical ids of the failed resources with reasons, and its endpoint."""
 
     stack: LiveStack
-    place: Deployment
+    deployment: Deployment
     failed: dict[str, str]
     endpoint: EndpointState | None
 
@@ -88,15 +88,15 @@ class FailedRollback:
         """The command that continues the rollback by hand."""
         skipped = f" --resources-to-skip {' '.join(self.skipped)}" if self.skipped else ""
         command = "aws cloudformation continue-update-rollback"
-        return f"{command} --region {self.place.region} --stack-name {self.stack.name}{skipped}"
+        return f"{command} --region {self.deployment.region} --stack-name {self.stack.name}{skipped}"
 
     @property
     def remedy(self) -> str:
         """What to do, as an instruction."""
         by_hand = f"run `{self.command}`, wait until it has ended, and deploy again"
         if self.skipped:
-            name = self.stack.name.removeprefix(stack_of(self.place, ""))
-            deploy = deploy_command(self.place.environment, name, "--yes")
+            name = self.stack.name.removeprefix(stack_of(self.deployment, ""))
+            deploy = deploy_command(self.deployment.environment, name, "--yes")
             return f"run {deploy}, which continues it without {' '.join(self.skipped)}; or {by_hand}"
         if self.endpoint is None:
             return f"remove the cause that the reason names, then {by_hand}"
@@ -105,7 +105,7 @@ class FailedRollback:
         back = "update the endpoint to the configuration from before the update"
         if self.endpoint.status and self.endpoint.wanted is not None:
             command = (
-                f"aws sagemaker update-endpoint --region {self.place.region}"
+                f"aws sagemaker update-endpoint --region {self.deployment.region}"
                 f" --endpoint-name {self.endpoint.name} --endpoint-config-name {self.endpoint.wanted}"
             )
             back = f"restore it (`{command}`) and wait until it is {IN_SERVICE}"
@@ -156,7 +156,7 @@ def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
     is_guarded = any(resource["ResourceType"] == GUARD for resource in resources)
     return FailedRollback(
         stack=stack,
-        place=access.place,
+        deployment=access.deployment,
         failed={each["LogicalResourceId"]: each.get("ResourceStatusReason", "") for each in failed},
         endpoint=next(
             (

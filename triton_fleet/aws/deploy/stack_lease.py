@@ -57,7 +57,7 @@ class StackLeases:
         contains: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._access, self._holder, self._notice, self._contains = access, holder, notice, contains
-        self._bucket = access.place.bucket
+        self._bucket = access.deployment.bucket
         self._active: dict[str, _ActiveLease] = {}
         self._is_usable = self._has_bucket = False
         self._began, self._start = datetime.min, 0.0

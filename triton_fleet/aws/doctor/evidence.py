@@ -50,14 +50,14 @@ def evidence(access: Access, name: str) -> Observation:
         ClientError: AWS refuses for another reason.
     """
     missing = list[str]()
-    wanted = stack_of(access.place, name)
+    wanted = stack_of(access.deployment, name)
     stack = unless_denied("cloudformation", missing, lambda: _seen_stack(access, wanted))
     endpoint = unless_denied("sagemaker", missing, lambda: _seen_endpoint(access, name))
     if stack is None and endpoint is None and not missing:
         raise unknown_stack(
-            access.place, name, endpoint_stacks(access.client("cloudformation"), access.place)
+            access.deployment, name, endpoint_stacks(access.client("cloudformation"), access.deployment)
         )
-    environment = access.place.environment
+    environment = access.deployment.environment
     seen = Observation(
         name=name, environment=environment, stack=stack, endpoint=endpoint, missing=tuple(missing)
     )
@@ -155,7 +155,7 @@ def _logs(
     """The container's log, and that of the endpoint check if it failed."""
     groups = {container_log_group(name): (CONTAINER, "")}
     if stack is not None and any(failure.kind == CHECK for failure in stack.failures):
-        found = unless_denied("cloudformation", missing, lambda: _check_logs(access, access.place))
+        found = unless_denied("cloudformation", missing, lambda: _check_logs(access, access.deployment))
         groups |= dict.fromkeys(found or (), (FUNCTION, name))
     logs = access.client("logs")
     for group, (of, about) in groups.items():
@@ -164,8 +164,10 @@ def _logs(
             yield read
 
 
-def _check_logs(access: Access, place: Deployment) -> list[str]:
-    logs = access.client("cloudformation").describe_stack_resources(StackName=place.stack)["StackResources"]
+def _check_logs(access: Access, deployment: Deployment) -> list[str]:
+    logs = access.client("cloudformation").describe_stack_resources(StackName=deployment.stack)[
+        "StackResources"
+    ]
     return [
         each["PhysicalResourceId"]
         for each in logs

@@ -98,14 +98,14 @@ class _Values:
         self, access: Access, stack: LiveStack, template: Mapping[str, Any], ids: Mapping[str, str]
     ) -> None:
         self._access, self._ids, self._types = access, ids, template.get("Resources", {})
-        place = access.place
+        deployment = access.deployment
         self._pseudo = {
-            "AWS::AccountId": place.account,
-            "AWS::Partition": place.partition.name,
-            "AWS::Region": place.region,
+            "AWS::AccountId": deployment.account,
+            "AWS::Partition": deployment.partition.name,
+            "AWS::Region": deployment.region,
             "AWS::StackId": stack.id,
             "AWS::StackName": stack.name,
-            "AWS::URLSuffix": place.partition.dns,
+            "AWS::URLSuffix": deployment.partition.dns,
         }
         self._parameters: dict[str, str] = {}
 

@@ -20,16 +20,18 @@ NAMED = 3
 
 def artifacts(subject: Subject) -> Iterator[CheckResult]:
     """The archives of each endpoint; missing ones only warn, as a deploy publishes them."""
-    s3, place = subject.access.client("s3"), subject.place
+    s3, deployment = subject.access.client("s3"), subject.deployment
     for endpoint in subject.endpoints:
         what, count = f"artifacts {endpoint.name}", len(endpoint.archives)
         try:
-            missing, taken = missing_in_endpoints(s3, place.bucket, [endpoint])
+            missing, taken = missing_in_endpoints(s3, deployment.bucket, [endpoint])
         except ClientError as error:
             if error.response["Error"]["Code"] != NO_BUCKET:
                 raise
-            text = f"none of {count}: the bucket {place.bucket} does not exist yet"
-            finding = _missing_finding(subject, endpoint, f"the bucket {place.bucket} does not exist yet")
+            text = f"none of {count}: the bucket {deployment.bucket} does not exist yet"
+            finding = _missing_finding(
+                subject, endpoint, f"the bucket {deployment.bucket} does not exist yet"
+            )
             yield CheckResult(what=what, text=text, findings=(finding,))
             continue
         mark = subject.specs[endpoint.name].source.mark(("models",))
@@ -42,7 +44,7 @@ def artifacts(subject: Subject) -> Iterator[CheckResult]:
 
 
 def _missing_finding(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
-    name, environment = endpoint.name, subject.place.environment
+    name, environment = endpoint.name, subject.deployment.environment
     message = f"the Model of {name} cannot load its archives yet: {why}"
     hint = (
         f"`fleet deploy` and `fleet publish --env {environment} {name}` publish them;"

@@ -133,12 +133,12 @@ def account(subject: Subject) -> CheckResult:
     Raises:
         CannotRunError: there are no credentials, or AWS does not answer; then nothing else can be checked.
     """
-    place, what = subject.place, "account"
+    deployment, what = subject.deployment, "account"
     try:
         caller = subject.access.check_account()
     except FindingsError as error:
         mark = subject.project.environment_source.mark(("account",))
         findings = [moved_to(mark, finding) for finding in error.findings]
-        text = f"not {place.account}, so nothing else is checked"
+        text = f"not {deployment.account}, so nothing else is checked"
         return CheckResult(what=what, text=text, findings=tuple(findings))
-    return CheckResult(what=what, text=f"{place.account}, {place.region}, as {caller}")
+    return CheckResult(what=what, text=f"{deployment.account}, {deployment.region}, as {caller}")

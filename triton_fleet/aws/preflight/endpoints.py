@@ -59,7 +59,7 @@ def _endpoint(
         return CheckResult(what=what, text="the name is taken", findings=(finding,))
     if status == IN_SERVICE:
         return CheckResult(what=what, text=status)
-    hint = HINTS.get(status, WAIT).format(name=name, environment=subject.place.environment)
+    hint = HINTS.get(status, WAIT).format(name=name, environment=subject.deployment.environment)
     message = f"the endpoint {name!r} is {status}"
     finding = subject.of_spec(name, ("endpoint",), "FL631", message, hint, warns=status in UNDER_WAY)
     return CheckResult(what=what, text=status, findings=(finding,))

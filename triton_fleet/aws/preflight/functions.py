@@ -34,7 +34,7 @@ def functions(subject: Subject) -> Iterator[CheckResult]:
         yield CheckResult(what="functions", text=text)
         return
     concurrency = max(1, free // EXECUTIONS_PER_STACK)
-    more = request_more(subject.place.region, *QUOTA, 1000)
-    hint = f"`fleet deploy --env {subject.place.environment} --concurrency {concurrency}`; or {more}"
+    more = request_more(subject.deployment.region, *QUOTA, 1000)
+    hint = f"`fleet deploy --env {subject.deployment.environment} --concurrency {concurrency}`; or {more}"
     finding = subject.of_environment("FL638", text, hint, warns=True)
     yield CheckResult(what="functions", text=text, findings=(finding,))

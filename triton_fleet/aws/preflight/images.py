@@ -35,9 +35,9 @@ def images(subject: Subject) -> Iterator[CheckResult]:
         if found is not None:
             digest = found["imageId"]["imageDigest"]
             # The local registry's digests are stand-ins and do not belong in a spec.
-            is_digest_shown = image.digest is None and subject.place.environment != LOCAL
+            is_digest_shown = image.digest is None and subject.deployment.environment != LOCAL
             text = f"{uri} exists" + (f", {digest}" if is_digest_shown else "")
-            if image.is_own and image.account != subject.place.account:
+            if image.is_own and image.account != subject.deployment.account:
                 yield _foreign_image(subject, uri, names, text)
             else:
                 yield CheckResult(what="image", text=text)
@@ -47,9 +47,9 @@ def images(subject: Subject) -> Iterator[CheckResult]:
             continue
         message = f"{uri} cannot be pulled: {refusal}"
         key = "image" if image.is_own else "triton" if image.digest is None else "image_digest"
-        hint = f"write a release for `triton` that has an image in {subject.place.region}"
+        hint = f"write a release for `triton` that has an image in {subject.deployment.region}"
         if image.is_own:
-            build = f"fleet images build --env {subject.place.environment} {' '.join(names)}"
+            build = f"fleet images build --env {subject.deployment.environment} {' '.join(names)}"
             hint = f"build it: `{build}`; or write the digest of an image that exists"
         elif image.digest is not None:
             hint = f"remove `image_digest`: preflight then shows the digest of {image.name.partition('@')[0]}"
@@ -64,7 +64,7 @@ def images(subject: Subject) -> Iterator[CheckResult]:
 
 def _foreign_image(subject: Subject, uri: str, names: list[str], text: str) -> CheckResult:
     """Whether the endpoint's role may pull an image of another account, as its repository's policy shows."""
-    account = subject.place.account
+    account = subject.deployment.account
     pull = role_pull(subject.access.client("ecr"), image_reference(uri), account)
     findings = []
     if pull is not RolePull.YES:

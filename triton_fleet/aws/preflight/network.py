@@ -28,7 +28,7 @@ def network(subject: Subject) -> Iterator[CheckResult]:
 
 
 def _subnet(subject: Subject, endpoint: str, index: int, subnet: str, routes: VpcRoutes) -> CheckResult:
-    what, key, region = f"network {endpoint}", ("network", "subnets", index), subject.place.region
+    what, key, region = f"network {endpoint}", ("network", "subnets", index), subject.deployment.region
     if subnet not in routes.vpcs:
         message = f"the account has no subnet {subnet} in {region}"
         hint = "name subnets of this environment's account and region, such as by its `overrides`"
@@ -44,7 +44,7 @@ def _subnet(subject: Subject, endpoint: str, index: int, subnet: str, routes: Vp
 def _finding(
     subject: Subject, endpoint: str, key: tuple[str, str, int], subnet: str, route: RouteToS3
 ) -> Finding:
-    words, region = symptom("s3_not_reached").example, subject.place.region
+    words, region = symptom("s3_not_reached").example, subject.deployment.region
     _, _, refusal = words.partition('". ')
     message = (
         f"{subnet} of {route.vpc}: {route.text}. SageMaker downloads the archives through the subnet, and"

@@ -103,7 +103,7 @@ def quotas(subject: Subject) -> Iterator[CheckResult]:
             use = QuotaUse(quota=found[name], type=instance_type, fleets=fleets, others=others)
             yield _evaluate_quota(subject, use)
         else:
-            message = f"Service Quotas has no quota with the name {name!r} for {subject.place.account}"
+            message = f"Service Quotas has no quota with the name {name!r} for {subject.deployment.account}"
             hint = "check in the console whether it has another name"
             finding = subject.of_environment("FL627", message, hint, warns=True)
             yield CheckResult(what="quota", text=f"{name}: unknown", findings=(finding,))
@@ -157,7 +157,7 @@ def request_more(region: str, service: str, code: str, value: int) -> str:
 def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
     value, max_demand, certain_demand = use.quota.value, use.max_demand, use.certain_demand
     needed = max(max_demand.update, max_demand.deploy)
-    more = request_more(subject.place.region, quota_service(), use.quota.code, needed)
+    more = request_more(subject.deployment.region, quota_service(), use.quota.code, needed)
     if use.direct and certain_demand.rest > value:
         largest = max(use.direct, key=lambda each: each.most)
         less = _lower(subject, largest, floor(value) - certain_demand.rest + largest.most)

@@ -55,6 +55,8 @@ def _scaling(
         " whose registration would be refused"
     )
     namespace, dimension = OF_VARIANTS["ServiceNamespace"], OF_VARIANTS["ScalableDimension"]
-    hint = DEREGISTER.format(region=subject.place.region, namespace=namespace, dimension=dimension, id=id)
+    hint = DEREGISTER.format(
+        region=subject.deployment.region, namespace=namespace, dimension=dimension, id=id
+    )
     finding = subject.of_spec(endpoint.name, ("scaling",), "FL639", message, hint)
     return CheckResult(what=what, text=f"{VARIANT} is registered, and not by its stack", findings=(finding,))

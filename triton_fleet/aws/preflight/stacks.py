@@ -26,7 +26,7 @@ AT_WORK = "wait until the operation has ended; a deploy also waits"
 
 def bootstrap(subject: Subject) -> Iterator[CheckResult]:
     """Whether the account has the CDK bootstrap; only a warning, as a deploy creates it if allowed to."""
-    needed, place = needed_bootstrap(), subject.place
+    needed, deployment = needed_bootstrap(), subject.deployment
     stack = find_stack(subject.access.client("cloudformation"), TOOLKIT)
     if stack is not None and (found := stack_state_finding(subject.access, stack, subject.of_environment)):
         yield CheckResult(what="bootstrap", text=f"{TOOLKIT} is in {stack.status}", findings=(found,))
@@ -40,10 +40,10 @@ def bootstrap(subject: Subject) -> Iterator[CheckResult]:
     else:
         state = f"version {version}" if version else "none"
     text = f"{state}; the templates need version {needed.version}"
-    message = f"the CDK's bootstrap of {place.account} in {place.region}: {text}"
+    message = f"the CDK's bootstrap of {deployment.account} in {deployment.region}: {text}"
     hint = (
         "`fleet deploy` creates it with an administrator's permissions; or let an administrator run"
-        f" `npx cdk bootstrap aws://{place.account}/{place.region}`"
+        f" `npx cdk bootstrap aws://{deployment.account}/{deployment.region}`"
     )
     finding = subject.of_environment("FL621", message, hint, warns=True)
     yield CheckResult(what="bootstrap", text=text, findings=(finding,))
@@ -51,7 +51,7 @@ def bootstrap(subject: Subject) -> Iterator[CheckResult]:
 
 def foundation(subject: Subject) -> Iterator[CheckResult]:
     """Whether Foundation exists; only a warning, as a deploy creates it."""
-    name, environment = subject.place.stack, subject.place.environment
+    name, environment = subject.deployment.stack, subject.deployment.environment
     stack = find_stack(subject.access.client("cloudformation"), name)
     if stack is None or stack.state in NOTHING_OF_IT:
         state = f" (its stack is in {stack.status})" if stack is not None else ""

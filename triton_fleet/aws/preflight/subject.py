@@ -30,9 +30,9 @@ class Subject:
     image_limits: Callable[[], Mapping[str, Finding]] = dict[str, Finding]
 
     @property
-    def place(self) -> Deployment:
+    def deployment(self) -> Deployment:
         """The environment's account and region."""
-        return self.fleet.place
+        return self.fleet.deployment
 
     @property
     def endpoints(self) -> tuple[ResolvedEndpoint, ...]:

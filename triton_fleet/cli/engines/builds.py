@@ -52,7 +52,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which has no specs'}")
         return
     access, progress = connect(project, profile), progress_on(OutputConsole())
-    with aws_errors_as_findings(fleet.place):
+    with aws_errors_as_findings(fleet.deployment):
         done = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
     if done.findings:
         raise FindingsError(list(done.findings))
@@ -75,15 +75,15 @@ def ls(
     from triton_fleet.store.engines.inventory import held_engines
 
     project = current_project(env)
-    access, place = connect(project, profile), project.place
-    with aws_errors_as_findings(place):
-        found = held_engines(access.client("s3"), place.bucket, project.locks)
+    access, deployment = connect(project, profile), project.deployment
+    with aws_errors_as_findings(deployment):
+        found = held_engines(access.client("s3"), deployment.bucket, project.locks)
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:
         unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
     else:
-        say(f"s3://{place.bucket} has no engines")
+        say(f"s3://{deployment.bucket} has no engines")
 
 
 def _table(engines: list[HeldEngine], omitted: Sequence[str]) -> Table:

@@ -49,9 +49,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         return
     if warnings := [warning for source in sources for warning in source.warnings]:
         show_findings(warnings)
-    place, progress = project.place, progress_on(OutputConsole())
+    deployment, progress = project.deployment, progress_on(OutputConsole())
     access = connect(project, profile)
-    with aws_errors_as_findings(place):
+    with aws_errors_as_findings(deployment):
         images = wanted_images(project, sources)
         done = build_images(
             access.client("s3"),
@@ -66,7 +66,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         if (found := done.images.get(image.key)) is not None:
             state = "built" if image.key in done.built else "already present"
             names = ", ".join(use.endpoint for use in image.uses)
-            say(f"{names}: {state}, {place.image_repository}@{found.record.digest}")
+            say(f"{names}: {state}, {deployment.image_repository}@{found.record.digest}")
     if done.findings:
         raise FindingsError(list(done.findings))
     say(f"next: fleet lock --env {env} {' '.join(source.endpoint for source in sources)}")
@@ -81,17 +81,17 @@ def ls(
     from triton_fleet.store.images.inventory import former_repositories, held_images
 
     project = current_project(env)
-    access, place = connect(project, profile), project.place
-    with aws_errors_as_findings(place):
-        found = held_images(access.client("s3"), access.client("ecr"), place, project.locks)
+    access, deployment = connect(project, profile), project.deployment
+    with aws_errors_as_findings(deployment):
+        found = held_images(access.client("s3"), access.client("ecr"), deployment, project.locks)
         is_table = format is TableFormat.TABLE
-        former = former_repositories(access.client("s3"), place) if is_table else {}
+        former = former_repositories(access.client("s3"), deployment) if is_table else {}
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:
         unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
     else:
-        say(f"{place.image_repository} has no images")
+        say(f"{deployment.image_repository} has no images")
     for line in former_lines(former):
         say(line)
 

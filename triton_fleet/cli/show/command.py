@@ -42,7 +42,7 @@ def show(
     loaded = project.load(endpoint)
     context, wrong_lock = locked_context(project, loaded)
     spec = effective_spec(loaded)
-    made = decisions(context, project.place, project.fleet.prices, wrong_lock)
+    made = decisions(context, project.deployment, project.fleet.prices, wrong_lock)
     if format is OutputFormat.JSON:
         print_json(_document(endpoint, project.environment, spec, made, project.root))
         return

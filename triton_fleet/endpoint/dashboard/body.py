@@ -104,7 +104,7 @@ def _properties(
     return {
         "view": "timeSeries",
         "title": title,
-        "region": endpoint.place.region,
+        "region": endpoint.deployment.region,
         "metrics": lines,
         "yAxis": {"left": {**ends, "showUnits": False}},
         **({"annotations": {"horizontal": [asdict(each) for each in drawn]}} if drawn else {}),
@@ -115,7 +115,7 @@ def _last_errors(endpoint: ResolvedEndpoint) -> Json:
     query = last_errors(endpoint.spec.mode)
     return {
         "title": query.name,
-        "region": endpoint.place.region,
+        "region": endpoint.deployment.region,
         "query": f"SOURCE '{container_log_group(endpoint.name)}' | {query.text}",
         "view": "table",
     }

@@ -32,7 +32,7 @@ class BuiltArchive:
         plans: Mapping[str, StoredPlan],
         repository: str,
     ) -> None:
-        self._s3, self._bucket, self._wanted = s3, wanted.endpoint.place.bucket, wanted
+        self._s3, self._bucket, self._wanted = s3, wanted.endpoint.deployment.bucket, wanted
         self._repositories, self._stored, self._repository = repositories, plans, repository
         self._plans = self._plans_by_path()
         self._tar = ""

@@ -28,7 +28,7 @@ def build_engines(
         CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
         ClientError: AWS refuses.
     """
-    settings, bucket = project.environment.engine_builds, project.place.bucket
+    settings, bucket = project.environment.engine_builds, project.deployment.bucket
     with Uploads(clients.s3) as uploads, progress.builds():
         inputs = BuildInputs(clients, project, uploads)
         tasks = [EngineTask(clients, bucket, inputs, engine, settings.timeout) for engine in engines]

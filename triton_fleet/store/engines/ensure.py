@@ -46,7 +46,7 @@ def ensure_engines(
         CannotRunError: engines cannot be built in this account now.
         ClientError: AWS refuses.
     """
-    plans = stored_plans(s3, project.place.bucket, engines)
+    plans = stored_plans(s3, project.deployment.bucket, engines)
     lacking = [engine for engine in engines if engine.key not in plans]
     outcomes = build_engines(builders(), project, lacking, progress, pace) if lacking else []
     built = {

@@ -47,7 +47,7 @@ def failure_findings(
         unknown=UNKNOWN,
         late=TIME,
         timeout="`engine_builds.timeout` of the environment",
-        manifest=f"s3://{engine.first.endpoint.place.bucket}/{built_key(engine.key, MANIFEST)}",
+        manifest=f"s3://{engine.first.endpoint.deployment.bucket}/{built_key(engine.key, MANIFEST)}",
         what="an engine",
     )
     told = failure_report(build, failure, log, terms)

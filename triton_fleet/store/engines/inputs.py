@@ -42,8 +42,8 @@ class BuildInputs:
 
     def __init__(self, clients: BuildClients, project: Project, uploads: Uploads) -> None:
         self._clients, self._s3, self._uploads = clients, clients.s3, uploads
-        self._place, self._project = project.place, project
-        self._script = ScriptUpload(clients.s3, project.place.bucket)
+        self._deployment, self._project = project.deployment, project
+        self._script = ScriptUpload(clients.s3, project.deployment.bucket)
 
     def put_onnx(self, engine: WantedEngine) -> None:
         """Put the ONNX model there, unless it exists; the first use that still has this content is read.
@@ -53,7 +53,7 @@ class BuildInputs:
             CannotRunError: S3 refuses.
             ClientError: S3 refuses.
         """
-        place = ObjectPlace(self._place.bucket, onnx_key(engine.first.engine.build.onnx))
+        place = ObjectPlace(self._deployment.bucket, onnx_key(engine.first.engine.build.onnx))
         if digest_of(self._s3, place.bucket, place.key) is not None:
             return
         findings: list[Finding] = []
@@ -75,7 +75,7 @@ class BuildInputs:
             CannotRunError: Foundation has no role for jobs.
             ClientError: AWS refuses.
         """
-        bucket, key = self._place.bucket, use.engine.build.key
+        bucket, key = self._deployment.bucket, use.engine.build.key
         self._s3.delete_object(Bucket=bucket, Key=built_key(key, FAILURE))
         request = self._request(use, seconds)
         self._s3.put_object(Bucket=bucket, Key=built_key(key, REQUEST), Body=request.json().encode())
@@ -98,7 +98,7 @@ class BuildInputs:
             raise FindingsError([self._change_finding(use, promoted_from)]) from error
 
     def _change_finding(self, use: EngineUse, promoted_from: str | None) -> Finding:
-        endpoint, environment, model = use.endpoint.name, self._place.environment, use.engine.model
+        endpoint, environment, model = use.endpoint.name, self._deployment.environment, use.engine.model
         if promoted_from is None:
             message = f"the ONNX model of {model!r} differs from the lock of {endpoint!r}"
             hint = f"run `fleet lock --env {environment} {endpoint}` and have the change reviewed"
@@ -136,7 +136,7 @@ class BuildInputs:
         return EngineRequest(
             key=build.key,
             model=use.engine.model,
-            bucket=self._place.bucket,
+            bucket=self._deployment.bucket,
             onnx=onnx_key(build.onnx),
             onnx_digest=build.onnx,
             onnx_size=use.engine.size,
@@ -162,20 +162,20 @@ class BuildInputs:
             volume_gb=VOLUME_GB + -(-4 * use.engine.size // 10**9),
             # By the job's instance type: SageMaker refuses a key with local storage. Source: botocore
             # 1.44.5, CreateTrainingJob and CreateProcessingJob, VolumeKmsKeyId.
-            volume_key=None if use.endpoint.instance.nvme_gb else self._place.kms_key,
+            volume_key=None if use.endpoint.instance.nvme_gb else self._deployment.kms_key,
             prefix=JOBS,
-            tags=dict(self._place.tags),
+            tags=dict(self._deployment.tags),
         )
 
     @cached_property
     def _job_role(self) -> str:
-        name = self._place.engine_job_role
+        name = self._deployment.engine_job_role
         try:
             return self._clients.ssm.get_parameter(Name=name)["Parameter"]["Value"]
         except ClientError as error:
             if error.response["Error"]["Code"] != NO_ROLE:
                 raise
-            remedy = f"run `fleet deploy --env {self._place.environment} --foundation` to create it"
+            remedy = f"run `fleet deploy --env {self._deployment.environment} --foundation` to create it"
             raise CannotRunError(
                 f"the role for jobs that build engines ({name}) is missing", remedy
             ) from error

@@ -58,14 +58,14 @@ class EngineTask:
         """Write the request of an attempt; return what it is started with."""
         use = self._engine.first
         self._inputs.put_request(use, self._seconds)
-        place = use.endpoint.place
+        deployment = use.endpoint.deployment
         url = f"s3://{self._bucket}/{built_key(self._engine.key, REQUEST)}"
         return BuildStart(
-            project=place.build_project("job"),
+            project=deployment.build_project("job"),
             script=f"{self._bucket}/{self._inputs.script}",
             buildspec=(SOURCES / "job.buildspec.yaml").read_text("utf-8"),
             variables={REQUEST_VARIABLE: url, ENDPOINT_VARIABLE: use.endpoint.name},
-            foundation=f"run `fleet deploy --env {place.environment} --foundation` to create it",
+            foundation=f"run `fleet deploy --env {deployment.environment} --foundation` to create it",
         )
 
     def refusal(self, error: RefusalError) -> list[Finding]:

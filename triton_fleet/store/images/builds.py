@@ -53,9 +53,9 @@ def build_images(
         FindingsError: the record of an image cannot be read, or the registry lacks the release's image.
         ClientError: AWS refuses.
     """
-    place, settings = project.place, project.environment.engine_builds
-    recorded = {image.key: found for image in images if (found := built_image(s3, place, image.key))}
-    known = {key: each for key, each in recorded.items() if _is_stored(ecr(), place, each.record.digest)}
+    deployment, settings = project.deployment, project.environment.engine_builds
+    recorded = {image.key: found for image in images if (found := built_image(s3, deployment, image.key))}
+    known = {key: each for key, each in recorded.items() if _is_stored(ecr(), deployment, each.record.digest)}
     lost = {key: each.record.digest for key, each in recorded.items() if key not in known}
     lacking = [image for image in images if image.key not in known]
     if not lacking:
@@ -65,13 +65,13 @@ def build_images(
     pinned = all_of(lacking, lambda each: (each, bases.of(each)))
     clients = builders()
     with Uploads(s3) as uploads, progress.builds():
-        script = ScriptUpload(s3, place.bucket)
+        script = ScriptUpload(s3, deployment.bucket)
         tasks = [
-            ImageTask(clients, place, uploads, script, each, base, settings.timeout, lost.get(each.key))
+            ImageTask(clients, deployment, uploads, script, each, base, settings.timeout, lost.get(each.key))
             for each, base in pinned
         ]
         terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
-        outcomes = run_builds(clients, place.bucket, tasks, terms)
+        outcomes = run_builds(clients, deployment.bucket, tasks, terms)
     made = {
         image.key: each.result
         for image, each in zip(lacking, outcomes, strict=True)
@@ -84,9 +84,9 @@ def build_images(
     )
 
 
-def _is_stored(ecr: Any, place: Deployment, digest: str) -> bool:
+def _is_stored(ecr: Any, deployment: Deployment, digest: str) -> bool:
     """Whether the environment's repository has an image."""
     found, _ = requested_image(
-        ecr, image_reference(f"{place.image_registry}/{place.image_repository}@{digest}")
+        ecr, image_reference(f"{deployment.image_registry}/{deployment.image_repository}@{digest}")
     )
     return found is not None

@@ -122,7 +122,7 @@ def _pending_images(project: Project, endpoint: ResolvedEndpoint) -> Iterator[_P
 
 def _former_image(s3: S3Client, owners: Owners, pending: _PendingImage) -> BuiltImage | None:
     """The image of an earlier lock, whose folder has changed since, if the endpoint had it."""
-    image = built_image(s3, pending.endpoint.place, pending.locked.key or "")
+    image = built_image(s3, pending.endpoint.deployment, pending.locked.key or "")
     name = pending.endpoint.name
     return image if image and owners.owned_digests(name, [image.record.digest]) else None
 
@@ -144,5 +144,5 @@ def _differences(ecr: Any, pending: _PendingImage, image: BuiltImage) -> Iterato
 
 
 def _lock_again(pending: _PendingImage) -> str:
-    place = pending.endpoint.place
-    return f"run `fleet lock --env {place.environment} {pending.endpoint.name}`, and have the change reviewed"
+    environment = pending.endpoint.deployment.environment
+    return f"run `fleet lock --env {environment} {pending.endpoint.name}`, and have the change reviewed"

@@ -55,16 +55,16 @@ class HeldImage:
     needed_by: tuple[str, ...]
 
 
-def held_images(s3: S3Client, ecr: Any, place: Deployment, locks: Path) -> list[HeldImage]:
+def held_images(s3: S3Client, ecr: Any, deployment: Deployment, locks: Path) -> list[HeldImage]:
     """The images of an environment, the newest last; `locks` is the folder of its locks.
 
     Raises:
         FindingsError: a lock or a record cannot be read.
         ClientError: access is denied.
     """
-    needed, digests = endpoints_by_image(locks), stored_digests(ecr, place.image_repository)
-    keys = _recorded_keys(s3, place)
-    found = all_in_parallel(keys, lambda key: built_image(s3, place, key), READS_AT_ONCE)
+    needed, digests = endpoints_by_image(locks), stored_digests(ecr, deployment.image_repository)
+    keys = _recorded_keys(s3, deployment)
+    found = all_in_parallel(keys, lambda key: built_image(s3, deployment, key), READS_AT_ONCE)
     images = [
         HeldImage(
             key=each.record.key,
@@ -83,7 +83,7 @@ def held_images(s3: S3Client, ecr: Any, place: Deployment, locks: Path) -> list[
     return sorted(images, key=lambda each: (each.built, each.key))
 
 
-def former_repositories(s3: S3Client, place: Deployment) -> Mapping[str, int]:
+def former_repositories(s3: S3Client, deployment: Deployment) -> Mapping[str, int]:
     """The repositories that the environment had under another `kms_key`: how many records are of each.
 
     What cannot be read is left out.
@@ -94,17 +94,17 @@ def former_repositories(s3: S3Client, place: Deployment) -> Mapping[str, int]:
 
     def repository(key: str) -> str | None:
         with suppress(FindingsError):
-            record = build_record(s3, place.bucket, key)
+            record = build_record(s3, deployment.bucket, key)
             return record.repository if record is not None else None
         return None
 
-    found = all_in_parallel(_recorded_keys(s3, place), repository, READS_AT_ONCE)
-    return Counter(sorted(each for each in found if each not in (None, place.image_repository)))
+    found = all_in_parallel(_recorded_keys(s3, deployment), repository, READS_AT_ONCE)
+    return Counter(sorted(each for each in found if each not in (None, deployment.image_repository)))
 
 
-def _recorded_keys(s3: S3Client, place: Deployment) -> list[str]:
+def _recorded_keys(s3: S3Client, deployment: Deployment) -> list[str]:
     end = f"/{MANIFEST}"
-    listed = [key for key in list_objects(s3, place.bucket, BUILT) if key.endswith(end)]
+    listed = [key for key in list_objects(s3, deployment.bucket, BUILT) if key.endswith(end)]
     return [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in listed]
 
 

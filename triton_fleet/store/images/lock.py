@@ -59,11 +59,11 @@ def locked_image(
             return before.model_copy(update={"key": None, "base": None})
         return LockedImage(digest=image.digest, facts=_facts(loaded, image, clients))
     source = image_source(loaded, project.environment)
-    return _locked_build(source, project.place, clients, before) if source is not None else None
+    return _locked_build(source, project.deployment, clients, before) if source is not None else None
 
 
 def _locked_build(
-    source: ImageSource, place: Deployment, clients: ImageClients, before: LockedImage | None
+    source: ImageSource, deployment: Deployment, clients: ImageClients, before: LockedImage | None
 ) -> LockedImage:
     """The image of the folder: what its build recorded, else what is expected of a build."""
     former = before if before is not None and not image_difference(source, before) else None
@@ -71,8 +71,10 @@ def _locked_build(
         s3 = _client(clients.s3)
         from triton_fleet.store.images.record import built_image  # needs botocore, as the client does
 
-        with aws_errors_as_findings(place):
-            build = built_image(s3, place, former.key if former is not None and former.key else source.key)
+        with aws_errors_as_findings(deployment):
+            build = built_image(
+                s3, deployment, former.key if former is not None and former.key else source.key
+            )
     except CannotRunError:
         return former or source.locked
     return build.locked if build is not None else source.locked

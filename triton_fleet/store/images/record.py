@@ -53,20 +53,20 @@ class BuiltImage:
         return LockedImage(key=record.key, base=base, digest=record.digest, facts=self.facts)
 
 
-def built_image(s3: S3Client, place: Deployment, key: str) -> BuiltImage | None:
+def built_image(s3: S3Client, deployment: Deployment, key: str) -> BuiltImage | None:
     """The record of the image of a key; None before it is built, in this repository and no former one.
 
     Raises:
         FindingsError: its record cannot be read.
         ClientError: access is denied, or the bucket does not exist.
     """
-    record = build_record(s3, place.bucket, key)
-    if record is None or record.repository != place.image_repository:
+    record = build_record(s3, deployment.bucket, key)
+    if record is None or record.repository != deployment.image_repository:
         return None
     try:
         files = facts_of_paths([record.paths])
     except TooManyPathsError as error:
-        url = f"s3://{place.bucket}/{built_image_key(key, MANIFEST)}"
+        url = f"s3://{deployment.bucket}/{built_image_key(key, MANIFEST)}"
         raise FindingsError([_malformed(url, str(error))]) from error
     facts = merge(facts_of_config(record.config), files)
     return BuiltImage(record, facts.model_copy(update={"media_type": record.media_type}))

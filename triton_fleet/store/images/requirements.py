@@ -65,22 +65,22 @@ def require_images(
 
 def _foreign(s3: S3Client, project: Project, endpoint: ResolvedEndpoint, owners: Owners) -> Finding | None:
     """Why an image of the product's own repositories is not the endpoint's; None where it is."""
-    image, place, name = endpoint.image, endpoint.place, endpoint.name
-    is_ours = image.account == place.account and is_fleet_repository(image.repository)
+    image, deployment, name = endpoint.image, endpoint.deployment, endpoint.name
+    is_ours = image.account == deployment.account and is_fleet_repository(image.repository)
     if not is_ours or image.digest is None or owners.owned_digests(name, [image.digest]):
         return None
     lock = project.lock(name)
     if lock.promoted_from is None and lock.image is not None and _is_built(s3, project, endpoint, lock.image):
         owners.record(name, [image.digest], OF_BUILD)
         return None
-    message = f"no build of {name!r} in {place.environment!r} made the image {image.name}"
+    message = f"no build of {name!r} in {deployment.environment!r} made the image {image.name}"
     hint = (
-        f"run `fleet images build --env {place.environment} {name}`, then"
-        f" `fleet lock --env {place.environment} {name}`, and have the change reviewed"
+        f"run `fleet images build --env {deployment.environment} {name}`, then"
+        f" `fleet lock --env {deployment.environment} {name}`, and have the change reviewed"
     )
     if lock.promoted_from is not None:
         message = f"no promotion from {lock.promoted_from!r} brought {name!r} the image {image.name}"
-        hint = f"run `fleet promote --from {lock.promoted_from} --to {place.environment} {name}`"
+        hint = f"run `fleet promote --from {lock.promoted_from} --to {deployment.environment} {name}`"
     return finding_at(project.load(name).source.mark(("image",)), FOREIGN, message, hint)
 
 
@@ -90,14 +90,14 @@ def _is_built(s3: S3Client, project: Project, endpoint: ResolvedEndpoint, locked
         source = image_source(project.load(endpoint.name), project.environment)
         if source is None or locked.key is None or image_difference(source, locked):
             return False
-        found = built_image(s3, endpoint.place, locked.key)
+        found = built_image(s3, endpoint.deployment, locked.key)
     except FindingsError:  # the folder is not what a build would take, or the record is damaged
         return False
     return found is not None and found.record.digest == locked.digest
 
 
 def _missing(ecr: Any, project: Project, endpoint: ResolvedEndpoint) -> Finding | None:
-    uri, name, environment = endpoint.image.uri, endpoint.name, endpoint.place.environment
+    uri, name, environment = endpoint.image.uri, endpoint.name, endpoint.deployment.environment
     try:
         found, reason = requested_image(ecr, image_reference(uri))
     except ClientError as error:

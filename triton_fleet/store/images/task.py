@@ -56,7 +56,7 @@ class ImageTask:
     def __init__(
         self,
         clients: BuildClients,
-        place: Deployment,
+        deployment: Deployment,
         uploads: Uploads,
         script: ScriptUpload,
         image: WantedImage,
@@ -64,7 +64,7 @@ class ImageTask:
         seconds: int,
         lost: str | None,
     ) -> None:
-        self._clients, self._place, self._uploads, self._script = clients, place, uploads, script
+        self._clients, self._deployment, self._uploads, self._script = clients, deployment, uploads, script
         self._image, self._base, self._seconds, self._lost = image, base, seconds, lost
 
     @property
@@ -88,12 +88,12 @@ class ImageTask:
 
     def find(self) -> BuiltImage | None:
         """The record of the image, if it was pushed."""
-        found = built_image(self._clients.s3, self._place, self._image.key)
+        found = built_image(self._clients.s3, self._deployment, self._image.key)
         return None if found is not None and found.record.digest == self._lost else found
 
     def start(self) -> BuildStart:
         """Write the request of an attempt; return what it is started with."""
-        s3, bucket, key = self._clients.s3, self._place.bucket, self._image.key
+        s3, bucket, key = self._clients.s3, self._deployment.bucket, self._image.key
         # A manifest that exists now is of a former repository or of a lost image; with it nothing is built.
         for former in (FAILURE, MANIFEST):
             s3.delete_object(Bucket=bucket, Key=built_image_key(key, former))
@@ -101,11 +101,11 @@ class ImageTask:
         request = built_image_key(key, REQUEST)
         s3.put_object(Bucket=bucket, Key=request, Body=self._request().json().encode())
         return BuildStart(
-            project=self._place.build_project(PROJECT),
+            project=self._deployment.build_project(PROJECT),
             script=f"{bucket}/{self._script.key}",
             buildspec=(SOURCES / f"{PROJECT}.buildspec.yaml").read_text("utf-8"),
             variables={REQUEST_VARIABLE: f"s3://{bucket}/{request}", ENDPOINT_VARIABLE: self.name},
-            foundation=f"run `fleet deploy --env {self._place.environment} --foundation` to create it",
+            foundation=f"run `fleet deploy --env {self._deployment.environment} --foundation` to create it",
         )
 
     def refusal(self, error: RefusalError) -> list[Finding]:
@@ -120,7 +120,7 @@ class ImageTask:
 
     def failure(self, build: Build, log: Sequence[str]) -> list[Finding]:
         """Why a build has ended without an image, at each line that needs it."""
-        bucket, key = self._place.bucket, self._image.key
+        bucket, key = self._deployment.bucket, self._image.key
         failure = told_failure(self._clients.s3, bucket, built_image_key(key, FAILURE), build.id)
         terms = FailureTerms(
             codes=CODES,
@@ -137,18 +137,18 @@ class ImageTask:
         ]
 
     def _request(self) -> ImageRequest:
-        image, place, key = self._image.first, self._place, self._image.key
+        image, deployment, key = self._image.first, self._deployment, self._image.key
         context, digest = self._context
         return ImageRequest(
             key=key,
-            bucket=place.bucket,
+            bucket=deployment.bucket,
             context=context,
             context_digest=digest,
             base=self._base.reference,
             arguments=image.arguments,
             platform=PLATFORM,
-            registry=place.image_registry,
-            repository=place.image_repository,
+            registry=deployment.image_registry,
+            repository=deployment.image_repository,
             tag=hexadecimal(key),
             paths=path_patterns(),
             script=self._script.key,
@@ -175,6 +175,6 @@ class ImageTask:
             for chunk in chunks():
                 hashed.update(chunk)
             digest = f"sha256:{hashed.hexdigest()}"
-            place = ObjectPlace(self._place.bucket, context_key(digest))
+            place = ObjectPlace(self._deployment.bucket, context_key(digest))
             self._uploads.file(place, chunks, digest=digest, size=size)
         return place.key, digest

@@ -53,8 +53,8 @@ def add_archive(
         if past is not None and past.is_there:
             return Addition(target=target, was_there=True)
         _store(s3, live, source, measured)
-        Owners(s3, live.place.bucket).record(live.endpoint, [measured.digest], OF_LIVE_SET)
-        bucket, stored = live.place.bucket, store_key(measured.digest)
+        Owners(s3, live.deployment.bucket).record(live.endpoint, [measured.digest], OF_LIVE_SET)
+        bucket, stored = live.deployment.bucket, store_key(measured.digest)
         if copy_object(s3, bucket, stored, bucket, live.key(target), measured.digest, overwrite=False):
             return Addition(target=target, was_there=False)
 
@@ -67,7 +67,7 @@ def _latest_or_next(s3: S3Client, live: LiveSet, archive: str, known: dict[int, 
 
 
 def _store(s3: S3Client, live: LiveSet, source: ArchiveSource, measured: ArchiveMeasurement) -> None:
-    place = ObjectPlace(live.place.bucket, store_key(measured.digest))
+    place = ObjectPlace(live.deployment.bucket, store_key(measured.digest))
     if digest_of(s3, place.bucket, place.key) is None:
         try:
             with Uploads(s3) as uploads:

@@ -29,7 +29,7 @@ class LiveSet:
     """
 
     endpoint: str
-    place: Deployment
+    deployment: Deployment
     declared: Mapping[str, str]
 
     @property
@@ -53,7 +53,7 @@ def live_set(project: Project, endpoint: str) -> LiveSet:
     locked = project.lock(endpoint).archives if project.lock_file(endpoint).is_file() else {}
     return LiveSet(
         endpoint=endpoint,
-        place=project.place,
+        deployment=project.deployment,
         declared={
             target_model(each.name, each.version): locked[each.name].digest if each.name in locked else ""
             for each in loaded.spec.packed
@@ -85,7 +85,7 @@ def require_removable(live: LiveSet, target: str, there: list[str]) -> None:
     Raises:
         FindingsError: the target is in the spec, or does not exist.
     """
-    environment = live.place.environment
+    environment = live.deployment.environment
     if target in live.declared:
         message = f"{target} is in the spec of {live.endpoint}: the next publish would add it again"
         lock = f"fleet lock --env {environment} {live.endpoint}"

@@ -42,7 +42,7 @@ def targets_of(s3: S3Client, live: LiveSet) -> list[Target]:
     """The existing targets and those of the spec, by name."""
     found = {
         key.removeprefix(live.prefix): entry
-        for key, entry in list_objects(s3, live.place.bucket, live.prefix).items()
+        for key, entry in list_objects(s3, live.deployment.bucket, live.prefix).items()
     }
     there = [
         Target(name=name, is_declared=name in live.declared, size=entry.size, modified=entry.modified)
@@ -54,7 +54,9 @@ def targets_of(s3: S3Client, live: LiveSet) -> list[Target]:
 
 def digests_of(s3: S3Client, live: LiveSet, targets: list[str]) -> dict[str, str]:
     """The digests of tar streams by target, `UNKNOWN` if an archive has none."""
-    found = all_in_parallel(targets, lambda name: digest_of(s3, live.place.bucket, live.key(name)), HEADS)
+    found = all_in_parallel(
+        targets, lambda name: digest_of(s3, live.deployment.bucket, live.key(name)), HEADS
+    )
     return {name: digest for name, digest in zip(targets, found, strict=True) if digest is not None}
 
 
@@ -64,7 +66,7 @@ def versions_of(s3: S3Client, live: LiveSet, archive: str) -> dict[int, Past]:
     A removed one is known while the bucket keeps its object, as an instance may still serve it.
     """
     known: dict[int, Past] = {}
-    for key, version_id, is_there in _objects(s3, live.place.bucket, live.key(f"{archive}-v")):
+    for key, version_id, is_there in _objects(s3, live.deployment.bucket, live.key(f"{archive}-v")):
         version = _version(key.removeprefix(live.prefix), archive)
         if version is not None:
             known.setdefault(version, Past(version_id=version_id, is_there=is_there))
@@ -79,7 +81,7 @@ def digest_of_target(s3: S3Client, live: LiveSet, target: str, past: Past) -> st
     """The digest of the content that a target's name has or had."""
     if past.version_id is None:
         return live.declared[target]
-    head = s3.head_object(Bucket=live.place.bucket, Key=live.key(target), VersionId=past.version_id)
+    head = s3.head_object(Bucket=live.deployment.bucket, Key=live.key(target), VersionId=past.version_id)
     return head["Metadata"].get(DIGEST, UNKNOWN)
 
 

@@ -56,10 +56,10 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
         raise FindingsError(wrong)
     contents = contents_to_own(endpoint)
     unproved = sorted(
-        set(contents) - Owners(s3, endpoint.place.bucket).known_digests(endpoint.name, contents)
+        set(contents) - Owners(s3, endpoint.deployment.bucket).known_digests(endpoint.name, contents)
     )
     if unproved:
-        environment = endpoint.place.environment
+        environment = endpoint.deployment.environment
         message = f"no publish in {environment} has proved that {', '.join(unproved)} is its own"
         raise FindingsError([_test_finding(endpoint, message)])
 
@@ -81,7 +81,7 @@ def _model_data(container: ContainerDefinitionOutputTypeDef) -> str:
 
 
 def _absence_finding(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact) -> Finding | None:
-    found = digest_of(s3, endpoint.place.bucket, archive.key)
+    found = digest_of(s3, endpoint.deployment.bucket, archive.key)
     if found == archive.digest:
         return None
     target = archive.key.rpartition("/")[2]
@@ -90,7 +90,7 @@ def _absence_finding(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact
 
 
 def _test_finding(endpoint: ResolvedEndpoint, message: str) -> Finding:
-    environment = endpoint.place.environment
+    environment = endpoint.deployment.environment
     return Finding(
         code=CODE,
         message=f"{endpoint.name} was not tested in {environment} with its files: {message}",

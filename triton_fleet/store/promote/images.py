@@ -37,17 +37,17 @@ class ImageStore:
 
     s3: S3Client
     ecr: Any
-    place: Deployment
+    deployment: Deployment
 
     @property
     def repository(self) -> ImageReference:
         """The repository, without a tag or a digest."""
-        place = self.place
+        deployment = self.deployment
         return ImageReference(
-            registry=place.image_registry,
-            account=place.account,
-            region=place.region,
-            repository=place.image_repository,
+            registry=deployment.image_registry,
+            account=deployment.account,
+            region=deployment.region,
+            repository=deployment.image_repository,
         )
 
     def record(self, key: str) -> BuiltImage | None:
@@ -57,8 +57,8 @@ class ImageStore:
             FindingsError: it cannot be read.
             CannotRunError: AWS refuses or does not answer, or there is no bucket.
         """
-        with aws_errors_as_findings(self.place):
-            return built_image(self.s3, self.place, key)
+        with aws_errors_as_findings(self.deployment):
+            return built_image(self.s3, self.deployment, key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class ImageCopies:
         self._repository = TargetRepository(
             ecr=target.ecr,
             image=target.repository,
-            remedy=f"run `fleet deploy --env {target.place.environment} --foundation` to create it",
+            remedy=f"run `fleet deploy --env {target.deployment.environment} --foundation` to create it",
         )
         self._stopped = threading.Event()
 
@@ -155,7 +155,7 @@ class ImageCopies:
         try:
             return stored_manifest(self._source.ecr, self._source.repository.at(digest))
         except FindingsError as error:
-            environment = self._source.place.environment
+            environment = self._source.deployment.environment
             hint = (
                 f"build it again: `fleet images build --env {environment} {endpoint}`, then"
                 f" `fleet lock --env {environment} {endpoint}` and"
@@ -173,11 +173,11 @@ class ImageCopies:
         if found is not None and found.record.digest == digest:
             return found.record
         actual = "is not in the store" if found is None else f"is of {found.record.digest}, not of {digest}"
-        url = f"s3://{source.place.bucket}/{built_image_key(key, MANIFEST)}"
+        url = f"s3://{source.deployment.bucket}/{built_image_key(key, MANIFEST)}"
         message = f"the record of the image of {endpoint}, {url}, {actual}"
         hint = (
             "restore its previous version; or check out the commit of the lock, and run"
-            f" `fleet images build --env {source.place.environment} {endpoint}`, which records the image"
+            f" `fleet images build --env {source.deployment.environment} {endpoint}`, which records the image"
         )
         raise FindingsError([Finding(code=NO_RECORD, message=message, hint=hint)])
 
@@ -202,7 +202,7 @@ class ImageCopies:
         return counted
 
     def _write(self, record: BuildRecord) -> None:
-        target = self._target.place
+        target = self._target.deployment
         copied = record.model_copy(update={"repository": target.image_repository})
         with aws_errors_as_findings(target):
             self._target.s3.put_object(

@@ -106,13 +106,13 @@ def promote(
     fleet = resolve_project(project)
     promoted = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
     locks = [each.lock for each in promoted]
-    source, place = _store(tested.s3, fleet.place), target.project.place
-    there = _store(target.s3, place)
-    with aws_errors_as_findings(fleet.place):
+    source, deployment = _store(tested.s3, fleet.deployment), target.project.deployment
+    there = _store(target.s3, deployment)
+    with aws_errors_as_findings(fleet.deployment):
         all_of(fleet.endpoints, lambda each: require_deployment(tested.s3, tested.sagemaker, each))
     images = ImageCopies(
-        ImageStore(s3=tested.s3, ecr=tested.ecr, place=fleet.place),
-        ImageStore(s3=target.s3, ecr=target.ecr, place=place),
+        ImageStore(s3=tested.s3, ecr=tested.ecr, deployment=fleet.deployment),
+        ImageStore(s3=target.s3, ecr=target.ecr, deployment=deployment),
     )
     image_copies = images.plan(locks)
     contents = contents_of(
@@ -122,18 +122,18 @@ def promote(
             for artifact in endpoint.archives
         ]
     )
-    with aws_errors_as_findings(place):
+    with aws_errors_as_findings(deployment):
         missing = missing_in_store(there.s3, there.bucket, contents)
-    with aws_errors_as_findings(fleet.place):
+    with aws_errors_as_findings(fleet.deployment):
         objects = all_in_parallel(missing, lambda each: objects_of(each, source), REQUESTS_AT_ONCE)
     texts = _texts(target.project, promoted, templates)
-    with aws_errors_as_findings(place):
+    with aws_errors_as_findings(deployment):
         copy = StoreCopy(source, there, progress)
         streamed = copy.copy([each for *before, _ in objects for each in before])
         # Markers come last, when all their files exist.
         streamed += copy.copy([last for *_, last in objects])
     image_bytes = images.copy(image_copies, progress)
-    with aws_errors_as_findings(place):
+    with aws_errors_as_findings(deployment):
         _record_owners(Owners(there.s3, there.bucket), fleet.endpoints, source.environment)
     files = _write(target.project, texts)
     return PromotionResult(
@@ -204,5 +204,7 @@ def _write(target: Project, texts: Mapping[Path, str]) -> tuple[Path, ...]:
     return tuple(changed)
 
 
-def _store(s3: S3Client, place: Deployment) -> Store:
-    return Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)
+def _store(s3: S3Client, deployment: Deployment) -> Store:
+    return Store(
+        s3=s3, bucket=deployment.bucket, environment=deployment.environment, account=deployment.account
+    )

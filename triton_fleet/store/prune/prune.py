@@ -47,13 +47,13 @@ class Prune:
         sagemaker: SageMakerClient,
         ecr: Any,
         root: Path,
-        place: Deployment,
+        deployment: Deployment,
         keep: int,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._s3, self._sagemaker, self._keep, self._clock = s3, sagemaker, keep, clock
-        self._bucket, self._locks = place.bucket, root / "locks" / place.environment
-        self._images = ImagePrune(ecr, place.image_repository)
+        self._bucket, self._locks = deployment.bucket, root / "locks" / deployment.environment
+        self._images = ImagePrune(ecr, deployment.image_repository)
 
     def plan(self) -> Plan:
         """Find unused objects and images, by S3's clock; nothing is changed.

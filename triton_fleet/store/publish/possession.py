@@ -156,7 +156,11 @@ class Possession:
 
     def _finding(self, claim: ArchiveRequirement, problem: str, mark: Mark | None = None) -> Finding:
         """The finding against an archive, by default at the line of the spec that names its repository."""
-        name, environment, artifact = claim.endpoint.name, claim.endpoint.place.environment, claim.artifact
+        name, environment, artifact = (
+            claim.endpoint.name,
+            claim.endpoint.deployment.environment,
+            claim.artifact,
+        )
         mark = mark or self._project.load(name).source.mark(("models", artifact.source.index, "repository"))
         origin = self._project.lock(name).promoted_from
         lock = self._project.lock_file(name).relative_to(self._project.root).as_posix()

@@ -69,12 +69,12 @@ def publish(
             contents, or engines cannot be built, and everything else is.
         CannotRunError: the bucket does not exist, or AWS refuses or does not answer; another run continues.
     """
-    place = project.place
-    with aws_errors_as_findings(place):
-        owners = Owners(s3, place.bucket)
+    deployment = project.deployment
+    with aws_errors_as_findings(deployment):
+        owners = Owners(s3, deployment.bucket)
         warnings = require_images(s3, ecr, project, endpoints, owners)
         images = ensure_images(s3, ecr, project, endpoints, owners, progress, builders, pace)
-        lacking, findings = missing_in_endpoints(s3, place.bucket, endpoints)
+        lacking, findings = missing_in_endpoints(s3, deployment.bucket, endpoints)
         possession = Possession(s3, project, owners)
         # Plans are found and built by the digests of ONNX models in a lock, so that is proved first.
         built = possession.prove([each for each in lacking if each.artifact.repository is not None])
@@ -82,7 +82,7 @@ def publish(
         contents = contents_of(
             [each for each in lacking if each.artifact.repository is None or each.name in names]
         )
-        to_upload = missing_in_store(s3, place.bucket, contents)
+        to_upload = missing_in_store(s3, deployment.bucket, contents)
         engines = ensure_engines(s3, project, engines_of(to_upload), progress, builders, pace)
         findings += engines.findings
         ready = [content for content in to_upload if engines.has_all_of(content)]
@@ -96,7 +96,7 @@ def publish(
         own = contents_of(possession.prove(stored))
         findings += [finding for outcome in outcomes for finding in outcome.findings]
         findings += possession.findings
-        findings += copy_to_endpoints(s3, place.bucket, own, progress)
+        findings += copy_to_endpoints(s3, deployment.bucket, own, progress)
     if findings:
         raise FindingsError(findings)
     uploaded = [outcome.content for outcome in outcomes if outcome.uploaded]

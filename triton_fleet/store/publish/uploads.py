@@ -56,7 +56,7 @@ class StoreUploads:
         plans: Mapping[str, StoredPlan],
     ) -> None:
         self._s3, self._project, self._progress = s3, project, progress
-        self._bucket = project.place.bucket
+        self._bucket = project.deployment.bucket
         self._plans = plans
         self._repositories = ReadCache[str, SpecRepositories](
             lambda name: SpecRepositories(project.load(name))
@@ -124,7 +124,7 @@ class StoreUploads:
             )
 
     def _change_finding(self, wanted: ArchiveRequirement, loaded: LoadedSpec) -> Finding:
-        name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
+        name, environment = wanted.endpoint.name, wanted.endpoint.deployment.environment
         archive = wanted.artifact
         mark = loaded.source.mark(("models", archive.source.index, "repository"))
         promoted_from = self._project.lock(name).promoted_from
