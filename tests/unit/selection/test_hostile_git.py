@@ -108,9 +108,9 @@ def add_submodule(fleet: FleetFolder, origin: Path) -> None:
     (origin / ".gitattributes").write_text(ATTRIBUTES)
     GitRepository.around(origin)
     repository = GitRepository(fleet.root.parent)
-    repository.git("rm", "-r", "--quiet", "triton_fleet/repository")
+    repository.git("rm", "-r", "--quiet", "fleet/repository")
     options = ("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", "--force")
-    repository.git(*options, str(origin), "triton_fleet/repository")
+    repository.git(*options, str(origin), "fleet/repository")
     repository.commit()
 
 
