@@ -36,7 +36,7 @@ from tests.support.manual_changes import (
 )
 from tests.support.updated_account import SCALING, STACK, TARGET, Account, deployed_account
 from triton_endpoints.access.permissions import drift_statements
-from triton_fleet.catalog.drift import detected_types
+from triton_fleet.catalog.cloudformation import detected_types
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.changes.areas import differing_areas
 from triton_fleet.changes.templates import Template
 from triton_fleet.check.lock_drift import CODE, stale_findings

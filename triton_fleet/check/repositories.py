@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from triton_fleet.catalog.front_end import out_of_memory
+from triton_fleet.catalog.variables import out_of_memory
 from triton_fleet.check.model_rules import model_rule_findings
 from triton_fleet.check.target import RepositoryTarget
 from triton_fleet.findings import Finding, FindingsError, Severity

@@ -9,7 +9,7 @@ from functools import cached_property
 from triton_fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
 from triton_fleet.catalog.images import Image, image, regions_of, releases
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
-from triton_fleet.catalog.versions import versions_differ
+from triton_fleet.catalog.releases import versions_differ
 from triton_fleet.context.machines import (
     OWN_VARIANT,
     Machine,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from triton_fleet.catalog.front_end import Service, safe_ports, services
+from triton_fleet.catalog.variables import Service, safe_ports, services
 
 ADDITIONAL_ARGS = "SAGEMAKER_TRITON_ADDITIONAL_ARGS"
 TRUE = ("true", "on", "1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_fleet.catalog.invocations import guide_body_limit, model_body_limit
+from triton_fleet.catalog.limits import guide_body_limit, model_body_limit
 
 CODE = "FL260"
 """The rule `oversized-request`, whose texts these are, of a spec and of a call alike."""

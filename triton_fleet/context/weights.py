@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
-from triton_fleet.catalog.front_end import Weights, weights_of_instances
+from triton_fleet.catalog.variables import Weights, weights_of_instances
 from triton_fleet.context.models import ModelsContext, PlacedModel
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.lock import InstanceGroup, LockedModel

@@ -64,8 +64,7 @@ class TestOtherCommands:
     @pytest.mark.parametrize(
         "command", ["show", "invoke", "dashboard", "models ls", "images explain", "engines explain", "doctor"]
     )
-    @pytest.mark.parametrize(
-    )
+    @pytest.mark.parametrize("selector", ["im*", "owner=search", "changed:HEAD", "owner = search"])
     def test_a_command_for_one_endpoint_says_so(
         self, typed: Typed, two: FleetFolder, command: str, selector: str
     ) -> None:

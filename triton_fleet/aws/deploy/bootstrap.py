@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.stack_repair import Notice, ready_stack
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState
 
 TOOLKIT = "CDKToolkit"
 """The default name of the stack of `cdk bootstrap`; an account may use another."""

@@ -23,7 +23,7 @@ from triton_fleet.awsapi.clock import answered_at
 from triton_fleet.awsapi.describe import described_endpoint
 from triton_fleet.awsapi.errors import DENIED
 from triton_fleet.awsapi.stack import DELETED, LiveStack, find_stack
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.context.triton_metrics import container_log_group
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError, Finding

@@ -17,8 +17,7 @@ from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import DeclaredStack
 from triton_fleet.aws.drift.difference import ABSENT, DELETED, Difference
 from triton_fleet.awsapi.stack import LiveStack, pauses, settled_stack
-from triton_fleet.catalog.drift import detected_types
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState, detected_types
 from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:

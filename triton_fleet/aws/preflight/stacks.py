@@ -13,8 +13,7 @@ from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.subject import Subject
 from triton_fleet.awsapi.errors import DENIED
 from triton_fleet.awsapi.stack import NOTHING_OF_IT, LiveStack, find_stack
-from triton_fleet.catalog.bootstrap import needed_bootstrap
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState, needed_bootstrap
 from triton_fleet.findings import Finding
 
 UNSEEN = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triton_fleet.catalog.tensorrt import engine_option, option_spelling
+from triton_fleet.catalog.engines import engine_option, option_spelling
 from triton_fleet.spec.engine import Compatibility, Engine, Precision
 from triton_fleet.spec.values import BYTES
 

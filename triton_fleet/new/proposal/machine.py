@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from triton_fleet.catalog.backends import backend_facts
-from triton_fleet.catalog.front_end import Weights, gpu_backends
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.proposals import proposals
+from triton_fleet.catalog.variables import Weights, gpu_backends
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.models import PlacedModel
 from triton_fleet.context.weights import resident_models, weights_on_gpu

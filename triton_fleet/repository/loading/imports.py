@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from triton_fleet.catalog.images import releases
-from triton_fleet.catalog.python_packages import release_modules
+from triton_fleet.catalog.releases import release_modules
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.python_parameters import KEY
 from triton_fleet.repository.contents import Contents

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from triton_fleet.catalog.front_end import out_of_memory
+from triton_fleet.catalog.variables import out_of_memory
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.models import ModelsContext, PlacedModel
 from triton_fleet.context.variables import DEFAULT_MODEL

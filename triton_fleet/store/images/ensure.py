@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_fleet.awsapi.images.reference import image_reference
 from triton_fleet.awsapi.images.registry import requested_image
-from triton_fleet.catalog.versions import versions_differ
+from triton_fleet.catalog.releases import versions_differ
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Project

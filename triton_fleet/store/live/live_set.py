@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from triton_fleet.catalog.front_end import out_of_memory
+from triton_fleet.catalog.variables import out_of_memory
 from triton_fleet.context.targets import target_model
 from triton_fleet.endpoint.object_keys import prefix_of
 from triton_fleet.findings import Finding, FindingsError
