@@ -12,7 +12,7 @@ from triton_fleet.core.project_root import is_project_root
 from triton_fleet.core.sources import PRODUCT, is_product_clone
 from triton_fleet.project.spec_files import spec_files
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.spec.folders import FOLDER, POLICIES, PROFILES, SPECS
+from triton_fleet.spec.source import FOLDER, POLICIES, PROFILES, SPECS
 
 _LINKED = ("environments", POLICIES, PROFILES)
 """The folders in which a file may be a link to a file of the platform."""

@@ -13,8 +13,8 @@ from triton_fleet.core.project_root import repository_top
 from triton_fleet.findings import Finding
 from triton_fleet.project.named_inputs import named_inputs
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.spec.owner import EndpointOwner
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.contacts import EndpointOwner
+from triton_fleet.spec.endpoint import S3
 from triton_fleet.spec.source import KeyPath, Mark, Source, finding_at
 
 _MOVE = "move the models to a folder that holds only model repositories, such as models/"

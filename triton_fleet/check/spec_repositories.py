@@ -13,7 +13,7 @@ from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.rules.names import allowed_codes, code_of
 from triton_fleet.rules.other_codes import allowable_codes
 from triton_fleet.rules.registry import rules
-from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.spec.endpoint import in_s3
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.sources.spec_sources import SpecRepositories
 

@@ -7,8 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from triton_fleet.spec.mistake import Mistake
 from triton_fleet.spec.policy import parse_day
+from triton_fleet.spec.values import Mistake
 
 
 def _today(text: str) -> date:

@@ -24,10 +24,9 @@ from triton_fleet.context.shared_container import Route, passed_on, shared_route
 from triton_fleet.context.variables import VariableSetting, all_variables, decided_settings
 from triton_fleet.core.closure import closure
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.spec.endpoint import EndpointSpec, Mode
+from triton_fleet.spec.endpoint import EndpointSpec, Mode, in_s3
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.lock import Lock, LockedArchive
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.spec.source import KeyPath, Source
 
 

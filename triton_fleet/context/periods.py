@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_fleet.catalog.metrics import utilization_measures
-from triton_fleet.spec.metrics import Metrics
+from triton_fleet.spec.monitoring import Metrics
 
 PERIOD = 60
 """Seconds; SageMaker and the container publish metrics once a minute unless a spec sets another interval."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from triton_fleet.catalog.instances import Instance
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.spec.scaling import Scaling, Schedule
+from triton_fleet.spec.instance import Scaling, Schedule
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.scaling import summed_parts
 from triton_fleet.explain.decision import Decision, dated_facts
-from triton_fleet.spec.scaling import Scaling
+from triton_fleet.spec.instance import Scaling
 
 _PARTS = {"gpus": "GPU", "vcpus": "vCPU"}
 _PLAIN = {

@@ -14,7 +14,7 @@ from triton_fleet.changes.endpoint_change import Revision
 from triton_fleet.changes.file_changes import MANY, MAX_FILES, Sizes, differing_files
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.review.base_tree import BaseTree, base_files
-from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.spec.endpoint import in_s3
 from triton_fleet.store.archive import crc_text
 
 MAX_BYTES = 1 << 26

@@ -13,8 +13,8 @@ from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.project.reader import read_source
 from triton_fleet.selection.condition import shown
-from triton_fleet.spec.folders import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
 from triton_fleet.spec.prices import PRICES
+from triton_fleet.spec.source import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
 
 YAML = ".yaml"
 UNUSED = "FL126"

@@ -28,8 +28,8 @@ from triton_fleet.selection.condition import (
 from triton_fleet.selection.forms import AND, CHANGED, is_condition, refuse_spaces
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import UNUSED, FleetPaths, Selection
-from triton_fleet.spec.folders import SPEC_END
 from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.source import SPEC_END
 
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 

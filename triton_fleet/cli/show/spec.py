@@ -13,7 +13,7 @@ from triton_fleet.explain.effective_spec import EffectiveSpec, Origin
 from triton_fleet.printers.file_names import place_in
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.project.layers import LayerKind
-from triton_fleet.spec.scalars import plain_value
+from triton_fleet.project.reader import plain_value
 from triton_fleet.spec.source import KeyPath
 
 PLAIN = re.compile(r"[A-Za-z0-9_./]([A-Za-z0-9_./:@%+=-]*[A-Za-z0-9_./@%+=-])?")

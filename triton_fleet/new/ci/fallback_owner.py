@@ -7,7 +7,7 @@ from pathlib import Path
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.new.ci.codeowners import PLATFORM, pattern_of, platform_reviewer
-from triton_fleet.spec.folders import POLICIES
+from triton_fleet.spec.source import POLICIES
 
 _ALL = ("*", "**", "/**")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import require_known
 from triton_fleet.project.spec_files import spec_files
-from triton_fleet.spec.folders import FOLDER, SPECS
+from triton_fleet.spec.source import FOLDER, SPECS
 
 
 def spec_of(root: Path, endpoint: str) -> Path:

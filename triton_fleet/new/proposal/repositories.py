@@ -12,7 +12,7 @@ from triton_fleet.repository.entry_path import belongs
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.reading.folder import folder_entries, read_folder
 from triton_fleet.repository.version_folders import is_version
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.endpoint import S3
 
 
 @dataclass(frozen=True, kw_only=True)

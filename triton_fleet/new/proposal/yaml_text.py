@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TypeGuard
 
 from triton_fleet.new.proposal.key import Key
-from triton_fleet.spec.scalars import plain_value
+from triton_fleet.project.reader import plain_value
 
 WIDTH = 110
 PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./-]*")

@@ -12,9 +12,8 @@ from triton_fleet.context.variables import DEFAULT_MODEL
 from triton_fleet.findings import Severity
 from triton_fleet.repository.copies import name_mismatch
 from triton_fleet.rules.rule import MODELS, Problem, rule
-from triton_fleet.spec.endpoint import ArchiveSet, Mode
+from triton_fleet.spec.endpoint import HINT, ArchiveSet, Mode, in_s3, name_problem
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.s3_repository import HINT, in_s3, name_problem
 
 START = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
 FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"

@@ -14,8 +14,8 @@ from triton_fleet.catalog.releases import numbers
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import CONTAINER, Problem, rule
+from triton_fleet.spec.endpoint import in_s3, onnx_in_s3
 from triton_fleet.spec.engine import Compatibility, Precision
-from triton_fleet.spec.s3_repository import in_s3, onnx_in_s3
 from triton_fleet.spec.values import BYTES
 
 PRICING = "https://aws.amazon.com/sagemaker/pricing/"

@@ -11,8 +11,7 @@ from pathlib import Path
 from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project
-from triton_fleet.spec.endpoint import Archive
-from triton_fleet.spec.s3_repository import HINT, in_s3, name_problem
+from triton_fleet.spec.endpoint import HINT, Archive, in_s3, name_problem
 from triton_fleet.spec.source import Source
 from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.sources.source import ArchiveSource
