@@ -133,11 +133,11 @@ def raw_way() -> Way:
         return place, endpoint_templates(folder, place.stack, "ungated") if endpoints else {}
 
     def add(app: App, known: tuple[Deployment, dict[str, Any]]) -> None:
-        place, templates = known
-        for name, value in place.tags.items():
+        deployment, templates = known
+        for name, value in deployment.tags.items():
             Tags.of(app).add(name, value)
-        FoundationStack(app, place=place)
-        environment = Environment(account=place.account, region=place.region)
+        FoundationStack(app, deployment=deployment)
+        environment = Environment(account=deployment.account, region=deployment.region)
         for stack_name, template in templates.items():
             stack = Stack(app, stack_name, env=environment, description=template["Description"])
             for id, parameter in template.get("Parameters", {}).items():

@@ -12,8 +12,8 @@ from triton_endpoints.acknowledgements import acknowledge_plain_topic
 from triton_endpoints.builds.failures import SEVERITY
 from triton_endpoints.policy import document
 from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
+from triton_fleet.spec.contacts import protocol
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.notifications import protocol
 
 
 class AlarmTopics(Construct):
@@ -23,21 +23,27 @@ class AlarmTopics(Construct):
     follow from environment, severity and, for those of an owner, its team.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment, owner: str | None = None) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, deployment: Deployment, owner: str | None = None
+    ) -> None:
         super().__init__(scope, id)
-        self._place, self._owner = place, owner
-        self._subscribers = place.notifications if owner is None else place.owner_notifications[owner]
+        self._deployment, self._owner = deployment, owner
+        self._subscribers = (
+            deployment.notifications if owner is None else deployment.owner_notifications[owner]
+        )
         self.arns = {severity: self._topic(severity) for severity in SEVERITIES}
-        teams = place.owner_notifications if owner is None else ()
-        self._of_owners = {team: AlarmTopics(self, f"Of {team}", place=place, owner=team) for team in teams}
+        teams = deployment.owner_notifications if owner is None else ()
+        self._of_owners = {
+            team: AlarmTopics(self, f"Of {team}", deployment=deployment, owner=team) for team in teams
+        }
 
     def arns_for(self, owner: str | None) -> Mapping[AlarmSeverity, str]:
         """The topics by severity; those of an owner where it has any."""
         return self.arns if owner is None else self._of_owners[owner].arns
 
     def _topic(self, severity: AlarmSeverity) -> str:
-        name, place = severity.capitalize(), self._place
-        whose = place.environment if self._owner is None else f"{place.environment}, {self._owner}"
+        name, deployment = severity.capitalize(), self._deployment
+        whose = deployment.environment if self._owner is None else f"{deployment.environment}, {self._owner}"
         topic = sns.CfnTopic(self, name, display_name=f"Triton Fleet {whose}: {severity}")
         acknowledge_plain_topic(topic)
         sns.CfnTopicPolicy(
@@ -50,7 +56,7 @@ class AlarmTopics(Construct):
             self,
             f"{name}Arn",
             type="String",
-            name=place.alarm_topic(severity, self._owner),
+            name=deployment.alarm_topic(severity, self._owner),
             value=topic.ref,
             description=f"ARN of the topic for {severity} alarms",
         )
@@ -69,7 +75,7 @@ class AlarmTopics(Construct):
 
         Source: CloudWatch user guide, Notify_Users_Alarm_Changes.html.
         """
-        place = self._place
+        deployment = self._deployment
         return [
             {
                 "Sid": "PublishAlarms",
@@ -78,8 +84,8 @@ class AlarmTopics(Construct):
                 "Action": "sns:Publish",
                 "Resource": topic,
                 "Condition": {
-                    "StringEquals": {"aws:SourceAccount": place.account},
-                    "ArnLike": {"aws:SourceArn": place.arn("cloudwatch", "alarm:*")},
+                    "StringEquals": {"aws:SourceAccount": deployment.account},
+                    "ArnLike": {"aws:SourceArn": deployment.arn("cloudwatch", "alarm:*")},
                 },
             },
             *([self._failures(topic)] if severity == SEVERITY and self._owner is None else []),

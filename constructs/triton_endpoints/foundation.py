@@ -53,7 +53,7 @@ class FoundationParts:
 
 def declare_foundation(
     scope: Construct,
-    place: Deployment,
+    deployment: Deployment,
     *,
     bucket: s3.IBucket | None = None,
     engine_builds: bool = True,
@@ -63,38 +63,40 @@ def declare_foundation(
 
     Args:
         scope: What the parts are children of.
-        place: The environment's account, region and names.
-        bucket: A bucket of somebody else's, which `place` names too; default: the environment's, else one
-            is declared.
+        deployment: The environment's account, region and names.
+        bucket: A bucket of somebody else's, which `deployment` names too; default: the environment's, else
+            one is declared.
         engine_builds: Whether TensorRT engines can be built.
         image_builds: Whether container images can be built.
     """
-    artifacts = bucket or _artifacts(scope, place)
+    artifacts = bucket or _artifacts(scope, deployment)
     ssm.StringParameter(
         scope,
         "BucketArn",
-        parameter_name=f"/triton-fleet/{place.environment}/artifact-bucket-arn",
+        parameter_name=f"/triton-fleet/{deployment.environment}/artifact-bucket-arn",
         string_value=artifacts.bucket_arn,
         description="ARN of the artifact bucket",
     )
-    topics = AlarmTopics(scope, "AlarmTopics", place=place)
+    topics = AlarmTopics(scope, "AlarmTopics", deployment=deployment)
     return FoundationParts(
         bucket=artifacts,
         topics=topics,
-        guard=ScalingGuard(scope, "ScalingGuard", place=place),
-        logs=EndpointLogs(scope, "EndpointLogs", place=place),
-        check=EndpointCheck(scope, "EndpointCheck", place=place),
-        engine_build=EngineBuild(scope, "EngineBuild", place=place, topic=topics.arns[FAILURES])
+        guard=ScalingGuard(scope, "ScalingGuard", deployment=deployment),
+        logs=EndpointLogs(scope, "EndpointLogs", deployment=deployment),
+        check=EndpointCheck(scope, "EndpointCheck", deployment=deployment),
+        engine_build=EngineBuild(scope, "EngineBuild", deployment=deployment, topic=topics.arns[FAILURES])
         if engine_builds
         else None,
-        image_build=ImageBuild(scope, "ImageBuild", place=place, topic=topics.arns[FAILURES])
+        image_build=ImageBuild(scope, "ImageBuild", deployment=deployment, topic=topics.arns[FAILURES])
         if image_builds
         else None,
-        access=AccessRoles(scope, "Access", place=place) if place.access else None,
+        access=AccessRoles(scope, "Access", deployment=deployment) if deployment.access else None,
     )
 
 
-def _artifacts(scope: Construct, place: Deployment) -> s3.IBucket:
-    if place.given_bucket:
-        return s3.Bucket.from_bucket_name(scope, "Artifacts", place.bucket)
-    return ArtifactBucket(scope, "Artifacts", bucket_name=place.bucket, kms_key=place.kms_key).bucket
+def _artifacts(scope: Construct, deployment: Deployment) -> s3.IBucket:
+    if deployment.given_bucket:
+        return s3.Bucket.from_bucket_name(scope, "Artifacts", deployment.bucket)
+    return ArtifactBucket(
+        scope, "Artifacts", bucket_name=deployment.bucket, kms_key=deployment.kms_key
+    ).bucket

@@ -20,12 +20,12 @@ from triton_fleet.spec.deployment import Deployment
 CODE = source_path("lambda")
 
 
-def log_of(scope: Construct, place: Deployment) -> logs.LogGroup:
+def log_of(scope: Construct, deployment: Deployment) -> logs.LogGroup:
     """The log group of a provider's functions, encrypted with the environment's key where it has one."""
     log = logs.LogGroup(
         scope, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
     )
-    cast(logs.CfnLogGroup, log.node.default_child).kms_key_id = place.kms_key
+    cast(logs.CfnLogGroup, log.node.default_child).kms_key_id = deployment.kms_key
     return log
 
 
@@ -74,7 +74,7 @@ def provider_of(
     scope: Construct,
     noun: str,
     *,
-    place: Deployment,
+    deployment: Deployment,
     handler: str,
     description: str,
     seconds: int,
@@ -82,7 +82,7 @@ def provider_of(
     environment: dict[str, str] | None = None,
 ) -> iam.Role:
     """A provider of one function, with its log, its roles and its policy; the function's role."""
-    log = log_of(scope, place)
+    log = log_of(scope, deployment)
     role = role_of(scope, "Role", log)
     policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
     function = function_of(
@@ -103,7 +103,7 @@ def provider_of(
         on_event_handler=function,
         framework_on_event_role=caller,
         log_group=log,
-        provider_function_name=framework_name(place, noun),
+        provider_function_name=framework_name(deployment, noun),
     )
     acknowledge_invocation(caller, function)
     return role
@@ -122,7 +122,7 @@ def waiting_provider(
     scope: Construct,
     noun: str,
     *,
-    place: Deployment,
+    deployment: Deployment,
     module: str,
     begin: Step,
     look: Step,
@@ -137,7 +137,7 @@ def waiting_provider(
     CloudFormation waits for an hour at most (source: its template reference, ServiceTimeout). The framework's
     own "Operation timed out" has no reason, so a look has to give up before `total_minutes`.
     """
-    log = log_of(scope, place)
+    log = log_of(scope, deployment)
     role = role_of(scope, "Role", log)
     policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
     functions = [
@@ -170,7 +170,7 @@ def waiting_provider(
         log_group=log,
         # It could log by actions on all logs of the account alone; each look logs what it sees.
         disable_waiter_state_machine_logging=True,
-        provider_function_name=framework_name(place, noun),
+        provider_function_name=framework_name(deployment, noun),
     )
     for framework in (caller, looker):
         acknowledge_invocation(framework, *functions)
@@ -178,24 +178,24 @@ def waiting_provider(
     return role
 
 
-def framework_name(place: Deployment, noun: str) -> str:
+def framework_name(deployment: Deployment, noun: str) -> str:
     """The framework's function, which custom resources name as their service token.
 
     Named by us: CloudFormation refuses to change the token of a custom resource, whatever becomes of the
     function behind it.
     """
-    return f"{place.stack}-{noun}"
+    return f"{deployment.stack}-{noun}"
 
 
-def service_token(place: Deployment, noun: str) -> str:
+def service_token(deployment: Deployment, noun: str) -> str:
     """The ARN of the framework's function."""
-    return place.arn("lambda", f"function:{framework_name(place, noun)}")
+    return deployment.arn("lambda", f"function:{framework_name(deployment, noun)}")
 
 
-def see_stacks(place: Deployment) -> Statement:
+def see_stacks(deployment: Deployment) -> Statement:
     """For functions that must not fail while their stack rolls back."""
     return Statement(
         sid="SeeStacks",
         actions=["cloudformation:DescribeStacks"],
-        resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
+        resources=[deployment.arn("cloudformation", f"stack/{deployment.stack}-*")],
     )

@@ -42,31 +42,33 @@ class Statement:
         }
 
 
-def use_key(place: Deployment, *actions: str) -> list[Statement]:
+def use_key(deployment: Deployment, *actions: str) -> list[Statement]:
     """The use of the artifact bucket's key, if there is one, by S3 alone: no one decrypts with it directly.
 
     Source: KMS developer guide, conditions-kms.html, kms:ViaService.
     """
-    return use_key_of(place, "UseKey", place.bucket_key, *actions)
+    return use_key_of(deployment, "UseKey", deployment.bucket_key, *actions)
 
 
-def use_key_of(place: Deployment, sid: str, key: str | None, *actions: str) -> list[Statement]:
+def use_key_of(deployment: Deployment, sid: str, key: str | None, *actions: str) -> list[Statement]:
     """The same of another key; nothing without one."""
     if not key:
         return []
     # For China no page documents which of both names S3 has; both are S3's own.
-    names = [f"s3.{place.region}.{dns}" for dns in dict.fromkeys((place.partition.dns, "amazonaws.com"))]
+    names = [
+        f"s3.{deployment.region}.{dns}" for dns in dict.fromkeys((deployment.partition.dns, "amazonaws.com"))
+    ]
     through_s3 = {"StringEquals": {"kms:ViaService": _one_or_all(names)}}
     return [Statement(sid=sid, actions=actions, resources=[key], conditions=through_s3)]
 
 
-def spares_others(place: Deployment) -> dict[str, Any]:
+def spares_others(deployment: Deployment) -> dict[str, Any]:
     """The condition that a resource has no tag of another environment.
 
     What has no tag passes, and what does not exist: for that AWS answers "could not find", on which the
     functions rely, and not that access is denied.
     """
-    return {"StringEqualsIfExists": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": place.environment}}
+    return {"StringEqualsIfExists": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": deployment.environment}}
 
 
 def policy_of(
@@ -115,7 +117,7 @@ def service_role(
     id: str,
     *,
     service: str,
-    place: Deployment,
+    deployment: Deployment,
     description: str,
     statements: Sequence[Statement],
 ) -> iam.CfnRole:
@@ -124,7 +126,7 @@ def service_role(
         "Action": "sts:AssumeRole",
         "Effect": "Allow",
         "Principal": {"Service": f"{service}.amazonaws.com"},
-        "Condition": {"StringEquals": {"aws:SourceAccount": place.account}},
+        "Condition": {"StringEquals": {"aws:SourceAccount": deployment.account}},
     }
     role = iam.CfnRole(scope, id, assume_role_policy_document=document([trust]), description=description)
     policy_of(scope, f"{id}Policy", role_name=role.ref, statements=statements)

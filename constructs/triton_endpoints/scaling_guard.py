@@ -56,19 +56,19 @@ class ScalingGuard(Construct):
     Endpoint stacks know them by the name that follows from the environment.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
         super().__init__(scope, id)
         begin = "Starts the scaling guard for an update of an endpoint"
         look = "Suspends the scaling of a variant during an update, and restores it"
         self.role = waiting_provider(
             self,
             NOUN,
-            place=place,
+            deployment=deployment,
             module="scaling_guard.handler",
             begin=Step("Function", "handler", begin, SECONDS),
             look=Step("Look", "is_complete", look, SECONDS),
-            statements=_statements(place),
-            environment={"BUCKET": place.bucket, "SECONDS": str(SECONDS_TO_WAIT)},
+            statements=_statements(deployment),
+            environment={"BUCKET": deployment.bucket, "SECONDS": str(SECONDS_TO_WAIT)},
             seconds_between=SECONDS_BETWEEN,
             total_minutes=TOTAL_MINUTES,
         )
@@ -82,7 +82,7 @@ class GuardedUpdate(Construct):
         scope: Construct,
         id: str,
         *,
-        place: Deployment,
+        deployment: Deployment,
         endpoint: str,
         variant: str,
         instance: str,
@@ -94,7 +94,7 @@ class GuardedUpdate(Construct):
         Args:
             scope: The parent.
             id: The construct's own.
-            place: The environment's account, region and names.
+            deployment: The environment's account, region and names.
             endpoint: The endpoint's name.
             variant: Its variant's name.
             instance: The variant's instance type.
@@ -104,7 +104,7 @@ class GuardedUpdate(Construct):
         """
         super().__init__(scope, id)
         guarded: dict[str, object] = {
-            "ServiceToken": service_token(place, NOUN),
+            "ServiceToken": service_token(deployment, NOUN),
             "EndpointName": endpoint,
             "VariantName": variant,
             "InstanceType": instance,
@@ -124,61 +124,61 @@ class GuardedUpdate(Construct):
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
 
 
-def _statements(place: Deployment) -> list[Statement]:
+def _statements(deployment: Deployment) -> list[Statement]:
     return [
         Statement(sid="SeeScaling", actions=[*SEE_SCALING, *SEE_ACTIVITIES], resources=["*"]),
         Statement(
             sid="ChangeScaling",
             actions=CHANGE_SCALING,
-            resources=[place.arn("application-autoscaling", "scalable-target/*")],
+            resources=[deployment.arn("application-autoscaling", "scalable-target/*")],
             conditions={"StringEquals": OF_VARIANTS},
         ),
         # Whoever registers a target with tags needs both; sources name conditions on tags alone for them.
         Statement(
             sid="KeepTags",
             actions=KEEP_TAGS,
-            resources=[place.arn("application-autoscaling", "scalable-target/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("application-autoscaling", "scalable-target/*")],
+            conditions=spares_others(deployment),
         ),
         # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
         # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.
         Statement(
             sid="ChangeAlarmsOfScaling",
             actions=CHANGE_ALARMS,
-            resources=[place.arn("cloudwatch", "alarm:TargetTracking-endpoint/*")],
+            resources=[deployment.arn("cloudwatch", "alarm:TargetTracking-endpoint/*")],
         ),
         # It tries the caller's permissions out on resources that do not exist, which have no tag. Source:
         # security_iam_permission_validation.html of the same guide.
         Statement(
             sid="ScaleEndpoints",
             actions=["sagemaker:UpdateEndpointWeightsAndCapacities"],
-            resources=[place.arn("sagemaker", "endpoint/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("sagemaker", "endpoint/*")],
+            conditions=spares_others(deployment),
         ),
         Statement(
             sid="SeeEndpoints",
             actions=["sagemaker:DescribeEndpoint"],
-            resources=[place.arn("sagemaker", "endpoint/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("sagemaker", "endpoint/*")],
+            conditions=spares_others(deployment),
         ),
         Statement(
             sid="SeeConfigurations",
             actions=["sagemaker:DescribeEndpointConfig"],
-            resources=[place.arn("sagemaker", "endpoint-config/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("sagemaker", "endpoint-config/*")],
+            conditions=spares_others(deployment),
         ),
-        see_stacks(place),
+        see_stacks(deployment),
         Statement(
             sid="KeepScaling",
             actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-            resources=[f"{place.bucket_arn}/{SAVED}"],
+            resources=[f"{deployment.bucket_arn}/{SAVED}"],
         ),
         Statement(
             sid="ListScaling",
             actions=["s3:ListBucket"],
-            resources=[place.bucket_arn],
+            resources=[deployment.bucket_arn],
             conditions={"StringLike": {"s3:prefix": [SAVED]}},
         ),
         # What is saved is in a bucket that may be encrypted with the environment's key.
-        *use_key(place, "kms:Decrypt", "kms:GenerateDataKey"),
+        *use_key(deployment, "kms:Decrypt", "kms:GenerateDataKey"),
     ]

@@ -25,16 +25,16 @@ class FoundationStack(Stack):
     Its template is the same whichever endpoints there are.
     """
 
-    def __init__(self, scope: Construct, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, *, deployment: Deployment) -> None:
         super().__init__(
             scope,
-            place.stack,
-            env=Environment(account=place.account, region=place.region),
-            description=f"Triton Fleet {place.environment}: shared resources of its endpoints",
+            deployment.stack,
+            env=Environment(account=deployment.account, region=deployment.region),
+            description=f"Triton Fleet {deployment.environment}: shared resources of its endpoints",
             termination_protection=True,
-            permissions_boundary=_boundary(place),
+            permissions_boundary=_boundary(deployment),
         )
-        declare_foundation(self, place)
+        declare_foundation(self, deployment)
 
 
 class EndpointStack(Stack):
@@ -76,7 +76,7 @@ def add_fleet(app: App, fleet: ResolvedFleet) -> None:
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     for name, value in fleet.deployment.tags.items():
         Tags.of(app).add(name, value)
-    FoundationStack(app, place=fleet.deployment)
+    FoundationStack(app, deployment=fleet.deployment)
     for endpoint in fleet.endpoints:
         stack = EndpointStack(app, endpoint=endpoint)
         for name, value in endpoint.tags.items():

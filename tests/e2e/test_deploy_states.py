@@ -11,10 +11,10 @@ import pytest
 from moto.sagemaker.exceptions import ValidationError
 
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
+from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 from tests.support.fleet_folder import FleetFolder
-from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
 from triton_fleet.aws.deploy.failures import deploy_failure, is_of_new_role
@@ -109,7 +109,7 @@ def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: 
     assert found is not None
     assert (found.stack.status, found.types, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
     destroy(access, found, lambda _: None)
-    assert "planned" not in endpoint_stacks(cloudformation, PLACE)
+    assert "planned" not in endpoint_stacks(cloudformation, DEPLOYMENT)
 
 
 def test_a_deletion_that_fails_is_told_by_its_resource(access: Access, stacks: Stacks) -> None:
@@ -130,7 +130,7 @@ def test_an_endpoint_of_which_there_never_was_anything_is_unknown(access: Access
         plan_deletion(access, "know")
     (finding,) = told.value.findings
     assert finding.hint == "did you mean `known`?"
-    assert "other" not in endpoint_stacks(access.client("cloudformation"), PLACE)
+    assert "other" not in endpoint_stacks(access.client("cloudformation"), DEPLOYMENT)
 
 
 def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(

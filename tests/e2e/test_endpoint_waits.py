@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
+from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.endpoint_capacity import await_service
-from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy import endpoint_wait
 from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
@@ -46,7 +46,7 @@ def scale(sagemaker: Any, host: RecordingHost, name: str, count: int = 2) -> Non
 
 
 def deployed(stacks: Stacks, name: str) -> str:
-    stack = f"{PLACE.stack}-{name}"
+    stack = f"{DEPLOYMENT.stack}-{name}"
     assert stacks.create(stack, endpoint(name)) == "CREATE_COMPLETE"
     return stack
 
@@ -100,7 +100,7 @@ def test_a_deletion_shows_that_the_role_is_kept_where_sagemaker_cleans_up_with_i
 ) -> None:
     resources = endpoint("cleans")
     resources["Endpoint"]["Metadata"] = {"CleanupLooks": 15}
-    assert stacks.create(f"{PLACE.stack}-cleans", resources) == "CREATE_COMPLETE"
+    assert stacks.create(f"{DEPLOYMENT.stack}-cleans", resources) == "CREATE_COMPLETE"
     found = plan_deletion(access, "cleans")
     assert found is not None
     destroy(access, found, notices)

@@ -18,7 +18,7 @@ SUBJECT = "token.actions.githubusercontent.com:sub"
 def roles(folder: FleetFolder, environment: str = "dev") -> dict[str, dict[str, Any]]:
     """The roles of Foundation that have a name, by their ARN."""
     app = App()
-    FoundationStack(app, place=resolve_foundation(open_project(folder.root, environment)).deployment)
+    FoundationStack(app, deployment=resolve_foundation(open_project(folder.root, environment)).deployment)
     resources = app.synth().stacks[0].template["Resources"].values()
     named = [
         each["Properties"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.changes.templates import Template
 from triton_fleet.changes.update_effect import differing_areas
 from triton_fleet.check.lock_drift import CODE, stale_findings
@@ -128,7 +128,10 @@ def _behind(
     project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
 ) -> Mapping[str, tuple[str, ...]]:
     """The parts in which each deployed template differs from the one that the files make."""
-    templates, deployment = project_templates(installation(OWN_PYTHON), project, endpoints), project.place
+    templates, deployment = (
+        project_templates(installation(OWN_PYTHON), project, endpoints),
+        project.deployment,
+    )
 
     def compare(name: str) -> tuple[str, ...]:
         stack = stack_of(deployment, name)

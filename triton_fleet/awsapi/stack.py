@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.catalog.stack_statuses import StackState, stack_status
+from triton_fleet.catalog.cloudformation import StackState, stack_status
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient

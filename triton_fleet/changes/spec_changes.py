@@ -16,8 +16,7 @@ from pydantic import ValidationError
 from triton_fleet.explain.effective_spec import hide_secrets
 from triton_fleet.project.expansion import is_path
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.endpoint import S3, EndpointSpec
 from triton_fleet.spec.source import KeyPath, Source
 
 KEYS_WITHOUT_EFFECT = ("endpoint", "profile", "overrides", "environments", "language")

@@ -17,8 +17,8 @@ from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.git.work_tree import common_folder, work_tree
 from triton_fleet.repository.contents import EntryKind
 from triton_fleet.repository.reading.folder import folder_entries
-from triton_fleet.spec.folders import OWN_FOLDERS
-from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.spec.endpoint import in_s3
+from triton_fleet.spec.source import OWN_FOLDERS
 from triton_fleet.store.sources.spec_sources import SpecRepositories, spec_path
 
 BARE_REPOSITORY_CODE, NESTED_REPOSITORY_CODE = "FL751", "FL752"

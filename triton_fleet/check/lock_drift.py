@@ -9,9 +9,8 @@ from pathlib import Path, PurePosixPath
 from triton_fleet.endpoint.locks import with_hint_for_several
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import LoadedSpec, Project
-from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.endpoint import EndpointSpec, in_s3
 from triton_fleet.spec.lock import Lock, LockedRepository
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.engines.lock import onnx_changes, without_engines
 from triton_fleet.store.lock_measurement import measured_lock

@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from triton_fleet.catalog.front_end import out_of_memory
 from triton_fleet.catalog.images import release, releases
 from triton_fleet.catalog.instances import instance
+from triton_fleet.catalog.variables import out_of_memory
 from triton_fleet.context.models import ContainerContext, ModelContext, ModelsContext, PlacedModel
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.config.judge import config_findings

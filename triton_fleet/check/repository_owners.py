@@ -16,10 +16,9 @@ from triton_fleet.project.named_inputs import named_inputs
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.project.spec_files import spec_files
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.spec.folders import FOLDER, POLICIES, PROFILES, SPECS
-from triton_fleet.spec.owner import EndpointOwner
-from triton_fleet.spec.s3_repository import S3
-from triton_fleet.spec.source import KeyPath, Mark, Source, finding_at
+from triton_fleet.spec.contacts import EndpointOwner
+from triton_fleet.spec.endpoint import S3
+from triton_fleet.spec.source import FOLDER, POLICIES, PROFILES, SPECS, KeyPath, Mark, Source, finding_at
 
 _MOVE = "move the models to a folder that holds only model repositories, such as models/"
 

@@ -27,10 +27,9 @@ from triton_fleet.rules.names import allowed_codes, code_of
 from triton_fleet.rules.other_codes import allowable_codes
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.datatypes import Datatype
-from triton_fleet.spec.endpoint import EndpointSpec, Mode
+from triton_fleet.spec.endpoint import EndpointSpec, Mode, in_s3
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.spec.samples import ANY_SIZE, OK, Input, Output, Sample
 from triton_fleet.spec.source import KeyPath, finding_at
 from triton_fleet.store.engines.onnx import OnnxFile, onnx_of

@@ -76,8 +76,8 @@ FailFast: TypeAlias = Annotated[
 
 
 def _today(text: str) -> date:
-    from triton_fleet.spec.mistake import Mistake
     from triton_fleet.spec.policy import parse_day
+    from triton_fleet.spec.values import Mistake
 
     try:
         return parse_day(text)

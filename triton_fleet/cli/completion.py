@@ -20,7 +20,7 @@ from typer.core import TyperCommand
 
 from triton_fleet.core.project_root import project_roots
 from triton_fleet.project.spec_files import spec_files, yaml_stems
-from triton_fleet.spec.folders import PROFILES
+from triton_fleet.spec.source import PROFILES
 
 SIGNATURES = Path(__file__).with_name("signatures.json")
 """The arguments and options of each command, and what each takes: a word such as ENV, or choices."""

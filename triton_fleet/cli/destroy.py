@@ -60,7 +60,7 @@ def destroy(
     """
     end_like_ctrl_c()
     project = current_project(env)
-    root, place = project.root, project.place
+    root, deployment = project.root, project.deployment
     names = deployed_names(project.fleet, env, endpoints)
     access = connect(project, profile)
     steps = Steps(OutputConsole())
@@ -72,7 +72,7 @@ def destroy(
             if name in deletions:
                 _show(deletions[name], project, name)
             else:
-                say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(place, name)}")
+                say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(deployment, name)}")
         if not deletions:
             return
         if protections := [
@@ -141,7 +141,7 @@ def _is_confirmed(project: Project, names: list[str], *, yes: bool, confirm: str
 
 def _protection(project: Project, endpoint: str) -> Finding:
     """That a stack cannot be deleted, and what switches the protection off."""
-    environment, stack = project.environment, stack_of(project.place, endpoint)
+    environment, stack = project.environment, stack_of(project.deployment, endpoint)
     remedy = f"run {deploy_command(environment.environment, endpoint)}"
     if environment.termination_protection:
         remedy = f"remove `termination_protection` from {environment.file}, and {remedy}"
@@ -153,9 +153,11 @@ def _protection(project: Project, endpoint: str) -> Finding:
 
 
 def _show(deletion: Deletion, project: Project, endpoint: str) -> None:
-    place = project.place
+    deployment = project.deployment
     say(
-        f"{deletion.stack.name} in account {place.account}, {place.region} ({deletion.stack.status}):", "bold"
+        f"{deletion.stack.name} in account {deployment.account}, {deployment.region}"
+        f" ({deletion.stack.status}):",
+        "bold",
     )
     if deletion.endpoint is not None:
         say(f"  the endpoint {endpoint}, which is {deletion.endpoint}")
@@ -165,12 +167,12 @@ def _show(deletion: Deletion, project: Project, endpoint: str) -> None:
             say(f"  cost a month: {_cost(project, deletion.endpoint)}")
     if deletion.types:
         say(f"  deleted: {deletion.resources}")
-    say(f"  kept: {_keep_note(place, endpoint)}")
+    say(f"  kept: {_keep_note(deployment, endpoint)}")
 
 
 def _cost(project: Project, live: LiveEndpoint) -> str:
     """The costs of the instances that run, a month."""
-    prices, region = project.fleet.prices, project.place.region
+    prices, region = project.fleet.prices, project.deployment.region
     price = prices.price(live.instance_type, region)
     if price is None:
         return f"unknown: {prices.absence(live.instance_type, region)[0]}"
@@ -178,5 +180,5 @@ def _cost(project: Project, live: LiveEndpoint) -> str:
     return f"{price.sign}{cost.monthly:,} {prices.currency}"
 
 
-def _keep_note(place: Deployment, endpoint: str) -> str:
-    return f"its archives stay in s3://{place.bucket}/{prefix_of(endpoint)}"
+def _keep_note(deployment: Deployment, endpoint: str) -> str:
+    return f"its archives stay in s3://{deployment.bucket}/{prefix_of(endpoint)}"

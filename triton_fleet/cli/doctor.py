@@ -49,7 +49,7 @@ def doctor(
     each. Changes nothing. Exit code 0: the endpoint is healthy; 1: something is wrong.
     """
     project = current_project(env)
-    root, place = project.root, project.place
+    root, deployment = project.root, project.deployment
     access = connect(project, profile)
     supervisor = local_fleet(root, access.client("sagemaker"))
     if supervisor is not None:
@@ -58,7 +58,7 @@ def doctor(
         observation = evidence(access, endpoint)
     if supervisor is not None:
         observation = _with_local_log(observation, tuple(_local_log(root, log_name(env, endpoint))))
-    say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
+    say(f"{endpoint} in {env}: account {deployment.account}, {deployment.region}", "bold")
     for line in _observation_lines(observation):
         say(f"  {line}")
     if not is_well(observation):

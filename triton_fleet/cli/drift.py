@@ -56,7 +56,7 @@ def drift(
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
     project = current_project(env)
-    root, place = project.root, project.place
+    root, place = project.root, project.deployment
     selection = deployed_names(project.fleet, env, endpoints) if endpoints else None
     access = connect(project, profile, attempts=ATTEMPTS)
     console = OutputConsole(stderr=True)
@@ -94,7 +94,7 @@ def drift(
 
 
 def _stacks(
-    place: Deployment,
+    deployment: Deployment,
     names: Sequence[str],
     live: dict[str, LiveStack],
     shared: LiveStack | None,
@@ -103,7 +103,7 @@ def _stacks(
     """The stacks to compare; one that is asked for by its name has to exist."""
     for name in asked or ():
         if name in names and name not in live:
-            raise unknown_stack(place, name, live)
+            raise unknown_stack(deployment, name, live)
     stacks: list[tuple[str | None, LiveStack]] = [(name, live[name]) for name in names if name in live]
     return [*([(None, shared)] if shared else []), *stacks]
 

@@ -45,8 +45,8 @@ def history_command(
     """
     project = current_project(env)
     access = connect(project, profile)
-    s3, bucket = access.client("s3"), project.place.bucket
-    with aws_errors_as_findings(project.place):
+    s3, bucket = access.client("s3"), project.deployment.bucket
+    with aws_errors_as_findings(project.deployment):
         releases = last_releases(s3, bucket, endpoint)
         if not releases:
             require_known(endpoint, list(project.spec_files), "endpoint")

@@ -30,7 +30,7 @@ from triton_fleet.product.distributions import DISTRIBUTIONS, VENDOR, product_li
 from triton_fleet.product.pin import Pin, own_pin
 from triton_fleet.product.setup_files import BUILD, LOCAL, REQUIREMENTS
 from triton_fleet.spec.github_repository import GitHubRepository, prefix_command
-from triton_fleet.spec.mistake import Mistake
+from triton_fleet.spec.values import Mistake
 
 _EARLIER = ("constraints.txt", "examples/payload.txt")
 """What earlier versions wrote in place of hashes."""

@@ -13,7 +13,7 @@ from triton_fleet.printers.lines import print_error
 from triton_fleet.project.membership import ABSENT
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection.condition import shown, wrong_selector
-from triton_fleet.selection.forms import AND, CHANGED, is_selector, refuse_misspelt
+from triton_fleet.selection.forms import AND, CHANGED, is_selector, refuse_spaces
 from triton_fleet.selection.paths import UNUSED, Selection
 from triton_fleet.selection.selector import Selector
 
@@ -55,7 +55,7 @@ def deployed_names(fleet: Fleet, env: str, arguments: Sequence[str]) -> list[str
     selector = Selector(fleet, env, files=False)
     names = list[str]()
     for argument in dict.fromkeys(arguments):
-        refuse_misspelt(argument)
+        refuse_spaces(argument)
         if is_selector(argument):
             names += selector.select([argument]).endpoints
         elif {*"/."} & {*argument}:  # no name has either

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from triton_fleet.catalog.invocations import seconds_to_answer
+from triton_fleet.catalog.limits import seconds_to_answer
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.metrics import PERIOD
 from triton_fleet.spec.alarms import AlarmSeverity

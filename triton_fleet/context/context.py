@@ -9,7 +9,7 @@ from functools import cached_property
 from triton_fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
 from triton_fleet.catalog.images import Image, image, regions_of, releases
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
-from triton_fleet.catalog.versions import versions_differ
+from triton_fleet.catalog.releases import versions_differ
 from triton_fleet.context.machines import (
     OWN_VARIANT,
     Machine,
@@ -24,10 +24,9 @@ from triton_fleet.context.shared_container import Route, passed_on, shared_route
 from triton_fleet.context.variables import VariableSetting, all_variables, decided_settings
 from triton_fleet.core.closure import closure
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.spec.endpoint import EndpointSpec, Mode
+from triton_fleet.spec.endpoint import EndpointSpec, Mode, in_s3
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.lock import Lock, LockedArchive
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.spec.source import KeyPath, Source
 
 

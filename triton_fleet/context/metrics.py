@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from triton_fleet.catalog.instances import Instance
 from triton_fleet.catalog.metrics import triton_labels, utilization_measures
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
-from triton_fleet.spec.metrics import Metrics
+from triton_fleet.spec.monitoring import Metrics
 
 REASON, REASON_SINCE = "reason", "24.08"
 """A label of failed requests; source: triton-inference-server/core, metric_model_reporter.cc, by release."""

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from triton_fleet.catalog.front_end import Weights, weights_of_instances
 from triton_fleet.catalog.images import Release
 from triton_fleet.catalog.instances import Instance
+from triton_fleet.catalog.variables import Weights, weights_of_instances
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.lock import InstanceGroup, LockedModel
 from triton_fleet.spec.samples import Sample

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from triton_fleet.catalog.invocations import guide_body_limit, model_body_limit
+from triton_fleet.catalog.limits import guide_body_limit, model_body_limit
 from triton_fleet.spec.datatypes import Datatype
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.samples import Input, Sample, flat

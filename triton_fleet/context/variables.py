@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from triton_fleet.catalog.front_end import Service, safe_ports, services
-from triton_fleet.catalog.variables import variables_of
+from triton_fleet.catalog.variables import Service, safe_ports, services, variables_of
 from triton_fleet.context.metrics import triton_metrics
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.source import KeyPath

@@ -14,8 +14,8 @@ from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.rollout import RollbackAlarm, rollback_alarms, seconds
 from triton_fleet.context.samples import samples_text, warm_targets
 from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.instance import Scaling, Schedule
 from triton_fleet.spec.rollout import Rollout, Strategy
-from triton_fleet.spec.scaling import Scaling, Schedule
 from triton_fleet.spec.source import Mark
 
 

@@ -35,7 +35,7 @@ def resolve_foundation(project: Project) -> ResolvedFleet:
     if findings := environment_findings(project):
         raise FindingsError(findings)
     warnings = tuple(environment_warnings(project.environment, project.environment_source))
-    return ResolvedFleet(deployment=project.place, endpoints=(), warnings=warnings)
+    return ResolvedFleet(deployment=project.deployment, endpoints=(), warnings=warnings)
 
 
 def resolve_project(project: Project, *, reads_folders: bool = False) -> ResolvedFleet:
@@ -55,7 +55,7 @@ def resolve_project(project: Project, *, reads_folders: bool = False) -> Resolve
 
     wrong = [*project.findings, *environment_findings(project)]
     endpoints = all_of(project.endpoints, resolve, wrong)
-    return ResolvedFleet(deployment=project.place, endpoints=tuple(endpoints), warnings=tuple(warnings))
+    return ResolvedFleet(deployment=project.deployment, endpoints=tuple(endpoints), warnings=tuple(warnings))
 
 
 def resolve_endpoint(
@@ -115,4 +115,6 @@ def _resolve(
     project: Project, loaded_spec: LoadedSpec, reads_folders: bool
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
     context, wrong_lock = locked_context(project, loaded_spec, reads_folders=reads_folders)
-    return resolve_endpoint(project.place, context, [*wrong_lock, *source_findings(project, loaded_spec)])
+    return resolve_endpoint(
+        project.deployment, context, [*wrong_lock, *source_findings(project, loaded_spec)]
+    )

@@ -19,8 +19,7 @@ from triton_fleet.endpoint.endpoint_parts import (
 )
 from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.endpoint import Compression, EndpointSpec, PackedArchive
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.endpoint import S3, Compression, EndpointSpec, PackedArchive
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""

@@ -26,10 +26,10 @@ from triton_fleet.explain.reasons import reasons
 from triton_fleet.explain.security import security_decisions
 from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.descriptions import descriptions
 from triton_fleet.spec.endpoint import Archive, ArchiveSet, Mode
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.spec.reference.keys import default_text
+from triton_fleet.spec.values import descriptions
 
 _EXCEPTIONS = ("triton", "triton_dimensions")
 """Keys of `metrics` that decide more than one property, and are explained by what they decide."""

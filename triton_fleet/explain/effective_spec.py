@@ -8,7 +8,7 @@ from pathlib import Path
 
 from triton_fleet.project.layers import LayerKind, profiles_of
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
+from triton_fleet.rules.about.security import SECRET_NAME, SECRET_VALUE
 from triton_fleet.spec.source import KeyPath
 
 HIDDEN_VALUE = "(not shown)"

@@ -16,10 +16,10 @@ from triton_fleet.endpoint.alarms import alarms_with_thresholds, condition
 from triton_fleet.endpoint.endpoint_parts import ResolvedRollout, resolved_rollout, summed_parts
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.instance import Scaling
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.spec.rollout import Strategy
 from triton_fleet.spec.samples import OK, Sample
-from triton_fleet.spec.scaling import Scaling
 
 _PARTS = {"gpus": "GPU", "vcpus": "vCPU"}
 _PLAIN = {

@@ -20,7 +20,7 @@ import urllib3
 from werkzeug.wrappers import Request, Response
 
 from fleet_emulator.hosting import ACCOUNT, REGION, EndpointId
-from triton_fleet.catalog.invocations import guide_body_limit
+from triton_fleet.catalog.limits import guide_body_limit
 from triton_fleet.context.metrics import container_log_group
 from triton_fleet.local.containers import (
     SECONDS_TO_ANSWER,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fleet_emulator.hosting import DeployedEndpoint
 from triton_fleet.catalog.images import release_of_tag
-from triton_fleet.catalog.python_packages import normal_name, pinned_version
+from triton_fleet.catalog.releases import normal_name, pinned_version
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.local.limitations import is_release_image
 from triton_fleet.local.triton.runtime import RELEASE

@@ -131,8 +131,8 @@ def _deploy(
     return None
 
 
-def _check_account(supervisor: Supervisor, place: Deployment) -> None:
-    if (supervisor.account, supervisor.region) != (place.account, place.region):
+def _check_account(supervisor: Supervisor, deployment: Deployment) -> None:
+    if (supervisor.account, supervisor.region) != (deployment.account, deployment.region):
         problem = f"the local fleet runs as account {supervisor.account} in {supervisor.region}"
         raise CannotRunError(problem, "run `fleet local down` first")
 

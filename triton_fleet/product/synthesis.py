@@ -208,7 +208,7 @@ def project_templates(
     Raises:
         CannotRunError: the app failed, with what it reported, or its version makes other stacks.
     """
-    deployment, names = project.place, list(endpoints)
+    deployment, names = project.deployment, list(endpoints)
     selection = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
     templates = synthesise(
         version, project.root, deployment.environment, {**settings(project.root), **selection}

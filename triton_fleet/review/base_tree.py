@@ -21,7 +21,7 @@ from triton_fleet.git.files import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, mer
 from triton_fleet.git.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.spec.endpoint import in_s3
 from triton_fleet.store.archive import crc_text
 
 MAX_BYTES = 1 << 28

@@ -19,8 +19,8 @@ from triton_fleet.git.files import LINK_MODE, SUBMODULE_MODE, changed_modes
 from triton_fleet.git.work_tree import WorkTree
 from triton_fleet.project.reader import read_source
 from triton_fleet.selection.paths import YAML
-from triton_fleet.spec.folders import LOCKS, OWN_FOLDERS
 from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA
+from triton_fleet.spec.source import LOCKS, OWN_FOLDERS
 
 DOCUMENTS = frozenset({".md", ".rst", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf"})
 LICENCES = frozenset({"LICENSE", "LICENSE.txt", "NOTICE", "COPYING"})

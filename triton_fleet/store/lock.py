@@ -13,9 +13,8 @@ from triton_fleet.core.files import is_up_to_date, require_no_link, write_atomic
 from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from triton_fleet.project.project import Project
-from triton_fleet.spec.endpoint import Archive, EndpointSpec
+from triton_fleet.spec.endpoint import Archive, EndpointSpec, in_s3, onnx_in_s3
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.s3_repository import in_s3, onnx_in_s3
 from triton_fleet.store.images.lock import ImageClients, locked_image, no_ecr
 from triton_fleet.store.lock_measurement import measured_lock
 from triton_fleet.store.missing_files import missing_files, missing_findings

@@ -11,11 +11,10 @@ from isal import isal_zlib
 from triton_fleet.builds.engines.endpoint_engines import spec_engines
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, all_of, collect_findings
-from triton_fleet.spec.endpoint import EndpointSpec, Mode, PackedArchive
+from triton_fleet.spec.endpoint import EndpointSpec, Mode, PackedArchive, in_s3
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel, LockedRepository
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.store.archive import crc_text
 from triton_fleet.store.engines.lock import measured_engines, require_models, require_place, with_engines
 from triton_fleet.store.engines.onnx import OnnxFile, onnx_of

@@ -14,8 +14,8 @@ from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.copies import copied_name
 from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import CONFIG
+from triton_fleet.spec.endpoint import in_s3
 from triton_fleet.spec.lock import Lock, LockedModel
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 CODE = "FL840"

@@ -41,7 +41,7 @@ def release_to_restore(project: Project, endpoint: str, reference: str, s3: S3Cl
         FindingsError: no release is recorded under that id, several are, or no commit has what it ran.
         CannotRunError: AWS refuses or does not answer, or Git does not know the commit.
     """
-    deployment, lock_file = project.place, project.lock_file(endpoint).relative_to(project.root)
+    deployment, lock_file = project.deployment, project.lock_file(endpoint).relative_to(project.root)
     with aws_errors_as_findings(deployment):
         releases = last_releases(s3, deployment.bucket, endpoint)
     release = release_of(reference, releases, deployment.environment, endpoint)

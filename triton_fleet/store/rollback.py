@@ -112,7 +112,7 @@ def require_contents(project: Project, release: EarlierRelease, s3: S3Client, ec
         FindingsError: the spec breaks a rule by now, or an archive or the image is gone or is another one.
         CannotRunError: AWS refuses or does not answer.
     """
-    deployment = project.place
+    deployment = project.deployment
     lock_file = project.lock_file(release.loaded.spec.endpoint)
     context = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
     spec = release.loaded.spec

@@ -7,7 +7,7 @@ from triton_endpoints.policy import Statement, spares_others, use_key
 from triton_endpoints.scaling_guard import SEE_SCALING
 from triton_fleet.builds.engines.artifacts import ENGINES
 from triton_fleet.builds.images.artifacts import IMAGES
-from triton_fleet.catalog.drift import detected_types
+from triton_fleet.catalog.cloudformation import detected_types
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
 from triton_fleet.endpoint.bucket_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES, UPLOADS
 from triton_fleet.spec.deployment import Deployment
@@ -31,42 +31,45 @@ _PUSH = [
 ]
 
 
-def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
+def deploy_statements(deployment: Deployment, qualifier: str) -> list[Statement]:
     """`fleet deploy`, and as its target `fleet promote`: nothing is pruned or destroyed by a repository.
 
     `qualifier` is that of the CDK's bootstrap.
     """
-    iam, end = f"arn:{place.partition.name}:iam::{place.account}:role", f"{place.account}-{place.region}"
+    iam, end = (
+        f"arn:{deployment.partition.name}:iam::{deployment.account}:role",
+        f"{deployment.account}-{deployment.region}",
+    )
     roles = [f"{iam}/cdk-{qualifier}-{name}-role-{end}" for name in _BOOTSTRAP_ROLES]
-    parameters = (f"/cdk-bootstrap/{qualifier}/version", place.engine_job_role)
-    own = place.arn("ecr", f"repository/{place.image_repository}")
+    parameters = (f"/cdk-bootstrap/{qualifier}/version", deployment.engine_job_role)
+    own = deployment.arn("ecr", f"repository/{deployment.image_repository}")
     releases = [
-        place.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
-        for account in registry_accounts(place.region)
+        deployment.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
+        for account in registry_accounts(deployment.region)
     ]
-    groups = (place.engine_log_group, place.image_log_group)
+    groups = (deployment.engine_log_group, deployment.image_log_group)
     return [
         Statement(sid="ActAsCdk", actions=["sts:AssumeRole"], resources=roles),
         Statement(
             sid="ReadParameters",
             actions=["ssm:GetParameter"],
-            resources=[place.arn("ssm", f"parameter{name}") for name in parameters],
+            resources=[deployment.arn("ssm", f"parameter{name}") for name in parameters],
         ),
         Statement(
             sid="SeeStacks",
             actions=[*_SEE_STACKS, *_SEE_TEMPLATES],
-            resources=[*_stacks(place), place.arn("cloudformation", "stack/CDKToolkit/*")],
+            resources=[*_stacks(deployment), deployment.arn("cloudformation", "stack/CDKToolkit/*")],
         ),
         Statement(
             sid="RepairStacks",
             actions=["cloudformation:ContinueUpdateRollback", "cloudformation:UpdateTerminationProtection"],
-            resources=_stacks(place),
+            resources=_stacks(deployment),
         ),
-        *_endpoint_statements(place),
+        *_endpoint_statements(deployment),
         Statement(
             sid="ListArtifacts",
             actions=["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions"],
-            resources=[place.bucket_arn],
+            resources=[deployment.bucket_arn],
         ),
         Statement(
             sid="PublishArtifacts",
@@ -76,41 +79,46 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
                 "s3:GetObjectVersion",
                 "s3:PutObject",
             ],
-            resources=_below(place, PUBLISHED),
+            resources=_below(deployment, PUBLISHED),
         ),
-        Statement(sid="EndAttempts", actions=["s3:DeleteObject"], resources=_below(place, ATTEMPTS)),
-        Statement(sid="ReadUploads", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{UPLOADS}*"]),
+        Statement(sid="EndAttempts", actions=["s3:DeleteObject"], resources=_below(deployment, ATTEMPTS)),
+        Statement(
+            sid="ReadUploads", actions=["s3:GetObject"], resources=[f"{deployment.bucket_arn}/{UPLOADS}*"]
+        ),
         Statement(
             sid="Build",
             actions=["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
             resources=[
-                place.arn("codebuild", f"project/{place.build_project(each)}") for each in ("job", "image")
+                deployment.arn("codebuild", f"project/{deployment.build_project(each)}")
+                for each in ("job", "image")
             ],
         ),
         Statement(
             sid="ReadBuildLogs",
             actions=["logs:GetLogEvents"],
-            resources=[place.arn("logs", f"log-group:{group}:log-stream:*") for group in groups],
+            resources=[deployment.arn("logs", f"log-group:{group}:log-stream:*") for group in groups],
         ),
         # Publish lists records, and writes them; nothing reads or removes one.
-        Statement(sid="RecordOwners", actions=["s3:PutObject"], resources=[f"{place.bucket_arn}/{OWNERS}*"]),
+        Statement(
+            sid="RecordOwners", actions=["s3:PutObject"], resources=[f"{deployment.bucket_arn}/{OWNERS}*"]
+        ),
         Statement(sid="ReadImages", actions=["ecr:BatchGetImage"], resources=[own, *releases]),
         Statement(sid="ReadReleases", actions=["ecr:GetDownloadUrlForLayer"], resources=releases),
         Statement(sid="CopyImages", actions=_PUSH, resources=[own]),
-        *use_key(place, *BUCKET_KEY),
+        *use_key(deployment, *BUCKET_KEY),
     ]
 
 
-def drift_statements(place: Deployment) -> list[Statement]:
+def drift_statements(deployment: Deployment) -> list[Statement]:
     """What `fleet drift` calls, and CloudFormation with its rights; no archive, call or log is read."""
-    account, partition = place.account, place.partition.name
-    generated = f"{place.stack}-"[:MAX_GENERATED]
+    account, partition = deployment.account, deployment.partition.name
+    generated = f"{deployment.stack}-"[:MAX_GENERATED]
     read = {
-        "AWS::Events::Rule": ("SeeRules", place.arn("events", f"rule/{generated}*")),
-        "AWS::Lambda::Function": ("SeeFunctions", place.arn("lambda", f"function:{generated}*")),
-        "AWS::Logs::LogGroup": ("SeeLogGroups", place.arn("logs", "log-group:*")),
-        "AWS::S3::Bucket": ("SeeBuckets", f"arn:{partition}:s3:::{place.stack}-*"),
-        "AWS::SNS::Topic": ("SeeTopics", place.arn("sns", f"{place.stack}-*")),
+        "AWS::Events::Rule": ("SeeRules", deployment.arn("events", f"rule/{generated}*")),
+        "AWS::Lambda::Function": ("SeeFunctions", deployment.arn("lambda", f"function:{generated}*")),
+        "AWS::Logs::LogGroup": ("SeeLogGroups", deployment.arn("logs", "log-group:*")),
+        "AWS::S3::Bucket": ("SeeBuckets", f"arn:{partition}:s3:::{deployment.stack}-*"),
+        "AWS::SNS::Topic": ("SeeTopics", deployment.arn("sns", f"{deployment.stack}-*")),
     }
     return [
         Statement(
@@ -130,9 +138,9 @@ def drift_statements(place: Deployment) -> list[Statement]:
                 "cloudformation:GetTemplate",
                 "cloudformation:ListStackResources",
             ],
-            resources=_stacks(place),
+            resources=_stacks(deployment),
         ),
-        *_endpoint_statements(place),
+        *_endpoint_statements(deployment),
         Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
         Statement(
             sid="SeeDashboards",
@@ -142,7 +150,9 @@ def drift_statements(place: Deployment) -> list[Statement]:
         Statement(
             sid="ReadParameters",
             actions=["ssm:GetParameter"],
-            resources=[place.arn("ssm", f"parameter/triton-fleet/{place.environment}/alarm-topic/*")],
+            resources=[
+                deployment.arn("ssm", f"parameter/triton-fleet/{deployment.environment}/alarm-topic/*")
+            ],
         ),
         Statement(
             sid="SeeRoles",
@@ -161,37 +171,37 @@ def drift_statements(place: Deployment) -> list[Statement]:
     ]
 
 
-def promotion_statements(place: Deployment) -> list[Statement]:
+def promotion_statements(deployment: Deployment) -> list[Statement]:
     """Read what `fleet promote` copies to another environment, and see that it is what runs."""
-    own = place.arn("ecr", f"repository/{place.image_repository}")
+    own = deployment.arn("ecr", f"repository/{deployment.image_repository}")
     return [
-        *_endpoint_statements(place),
-        Statement(sid="ListArtifacts", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
-        Statement(sid="ReadArtifacts", actions=["s3:GetObject"], resources=_below(place, PUBLISHED)),
+        *_endpoint_statements(deployment),
+        Statement(sid="ListArtifacts", actions=["s3:ListBucket"], resources=[deployment.bucket_arn]),
+        Statement(sid="ReadArtifacts", actions=["s3:GetObject"], resources=_below(deployment, PUBLISHED)),
         Statement(
             sid="ReadImages", actions=["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"], resources=[own]
         ),
-        *use_key(place, "kms:Decrypt"),
+        *use_key(deployment, "kms:Decrypt"),
     ]
 
 
-def _stacks(place: Deployment) -> list[str]:
-    return [place.arn("cloudformation", f"stack/{place.stack}{end}") for end in ("/*", "-*")]
+def _stacks(deployment: Deployment) -> list[str]:
+    return [deployment.arn("cloudformation", f"stack/{deployment.stack}{end}") for end in ("/*", "-*")]
 
 
-def _below(place: Deployment, prefixes: tuple[str, ...]) -> list[str]:
+def _below(deployment: Deployment, prefixes: tuple[str, ...]) -> list[str]:
     """Objects of the bucket below prefixes; captured calls and saved scalings are below none of them."""
-    return [f"{place.bucket_arn}/{prefix}*" for prefix in prefixes]
+    return [f"{deployment.bucket_arn}/{prefix}*" for prefix in prefixes]
 
 
-def _endpoint_statements(place: Deployment) -> list[Statement]:
+def _endpoint_statements(deployment: Deployment) -> list[Statement]:
     """Endpoints have the names that their specs give them: a condition spares other environments'."""
     return [
         Statement(
             sid=f"See{kind}s",
             actions=[f"sagemaker:Describe{kind}"],
-            resources=[place.arn("sagemaker", f"{resource}/*")],
-            conditions=spares_others(place),
+            resources=[deployment.arn("sagemaker", f"{resource}/*")],
+            conditions=spares_others(deployment),
         )
         for kind, resource in (
             ("Endpoint", "endpoint"),

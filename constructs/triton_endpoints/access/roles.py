@@ -26,17 +26,19 @@ class AccessRoles(Construct):
     The role of promotion exists only if an environment is named that is promoted to.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
         super().__init__(scope, id)
-        self._place = place
-        self._providers = {trust: trust.provider or self._declare_provider(trust) for trust in place.access}
+        self._deployment = deployment
+        self._providers = {
+            trust: trust.provider or self._declare_provider(trust) for trust in deployment.access
+        }
         qualifier = self.node.try_get_context(_QUALIFIER)
         qualifier = qualifier or DefaultStackSynthesizer.DEFAULT_QUALIFIER
-        self.deploy = self._declare_role("deploy", "Deploys", deploy_statements(place, qualifier))
-        self.drift = self._declare_role("drift", "Detects drift in", drift_statements(place))
+        self.deploy = self._declare_role("deploy", "Deploys", deploy_statements(deployment, qualifier))
+        self.drift = self._declare_role("drift", "Detects drift in", drift_statements(deployment))
         self.promotion = (
-            self._declare_role("promotion", "Reads for a promotion from", promotion_statements(place))
-            if any(trust.promotion for trust in place.access)
+            self._declare_role("promotion", "Reads for a promotion from", promotion_statements(deployment))
+            if any(trust.promotion for trust in deployment.access)
             else None
         )
 
@@ -48,14 +50,16 @@ class AccessRoles(Construct):
 
     def _declare_role(self, name: AccessRole, does: str, statements: Sequence[Statement]) -> iam.CfnRole:
         trusted = [
-            self._trust(trust, subjects) for trust in self._place.access if (subjects := trust.subjects(name))
+            self._trust(trust, subjects)
+            for trust in self._deployment.access
+            if (subjects := trust.subjects(name))
         ]
         role = iam.CfnRole(
             self,
             name.capitalize(),
-            role_name=self._place.access_role(name),
+            role_name=self._deployment.access_role(name),
             assume_role_policy_document=document(trusted),
-            description=f"{does} {self._place.environment} from its repository",
+            description=f"{does} {self._deployment.environment} from its repository",
             max_session_duration=session_seconds(name),
         )
         policy_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_endpoints.wildcards import Wildcard
-from triton_fleet.catalog.drift import detected_types
+from triton_fleet.catalog.cloudformation import detected_types
 
 IN_STACKS = ("AWS::Events::Rule", "AWS::Lambda::Function", "AWS::S3::Bucket", "AWS::SNS::Topic")
 """Types whose resources have the name of their stack in their ARN."""

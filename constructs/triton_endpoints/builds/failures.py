@@ -42,7 +42,7 @@ class BuildFailures(Construct):
         scope: Construct,
         id: str,
         *,
-        place: Deployment,
+        deployment: Deployment,
         what: str,
         projects: Sequence[BuildKind],
         topic: str,
@@ -52,7 +52,7 @@ class BuildFailures(Construct):
         Args:
             scope: The parent.
             id: The construct's own.
-            place: The environment.
+            deployment: The environment.
             what: What is built, in the singular: `engine` or `image`.
             projects: The projects that build it.
             topic: The ARN of who is notified.
@@ -61,14 +61,14 @@ class BuildFailures(Construct):
         events.CfnRule(
             self,
             "Resource",
-            name=place.build_failures(what),
-            description=f"Failed {what} builds of {place.environment}",
+            name=deployment.build_failures(what),
+            description=f"Failed {what} builds of {deployment.environment}",
             event_pattern={
                 "source": ["aws.codebuild"],
                 "detail-type": ["CodeBuild Build State Change"],
                 "detail": {
                     "build-status": list(FAILED),
-                    "project-name": [place.build_project(project) for project in projects],
+                    "project-name": [deployment.build_project(project) for project in projects],
                 },
             },
             targets=[

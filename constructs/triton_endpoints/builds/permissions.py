@@ -12,40 +12,40 @@ BUCKET_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 """For objects of the artifact bucket that are read and written."""
 
 
-def source_statements(place: Deployment) -> list[Statement]:
+def source_statements(deployment: Deployment) -> list[Statement]:
     """For a build by CodeBuild, which asks where the bucket of its source is, and whose."""
     return [
         Statement(
             sid="FetchSource",
             actions=["s3:GetObject", "s3:GetObjectVersion"],
-            resources=[f"{place.bucket_arn}/{ENGINES}scripts/*"],
+            resources=[f"{deployment.bucket_arn}/{ENGINES}scripts/*"],
         ),
         Statement(
             sid="SeeSource",
             actions=["s3:GetBucketAcl", "s3:GetBucketLocation"],
-            resources=[place.bucket_arn],
+            resources=[deployment.bucket_arn],
         ),
     ]
 
 
-def pull_statements(place: Deployment, *, own: bool) -> list[Statement]:
+def pull_statements(deployment: Deployment, *, own: bool) -> list[Statement]:
     """Pull releases, from each account that has them for the region; `own`: the environment's images, too."""
     repositories = [
-        place.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
-        for account in registry_accounts(place.region)
+        deployment.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
+        for account in registry_accounts(deployment.region)
     ]
     if own:
-        repositories.append(place.arn("ecr", f"repository/{place.image_repository}"))
+        repositories.append(deployment.arn("ecr", f"repository/{deployment.image_repository}"))
     return [
         Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
         Statement(sid="PullImage", actions=PULL, resources=repositories),
     ]
 
 
-def write_log(place: Deployment, group: str) -> Statement:
+def write_log(deployment: Deployment, group: str) -> Statement:
     """The log of a build, in a group that exists."""
     return Statement(
         sid="WriteLog",
         actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-        resources=[place.arn("logs", f"log-group:{group}:*")],
+        resources=[deployment.arn("logs", f"log-group:{group}:*")],
     )

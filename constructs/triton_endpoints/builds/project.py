@@ -60,10 +60,10 @@ BUILDS_IMAGES = ProjectKind(
 )
 
 
-def build_log(scope: Construct, place: Deployment, name: str) -> logs.CfnLogGroup:
+def build_log(scope: Construct, deployment: Deployment, name: str) -> logs.CfnLogGroup:
     """The log group of an environment's builds, which goes with its stack."""
     log = logs.CfnLogGroup(
-        scope, "Log", log_group_name=name, retention_in_days=RETENTION_DAYS, kms_key_id=place.kms_key
+        scope, "Log", log_group_name=name, retention_in_days=RETENTION_DAYS, kms_key_id=deployment.kms_key
     )
     log.apply_removal_policy(RemovalPolicy.DESTROY)
     return log
@@ -77,7 +77,7 @@ class BuildProject(Construct):
         scope: Construct,
         id: str,
         *,
-        place: Deployment,
+        deployment: Deployment,
         kind: ProjectKind,
         role: iam.CfnRole,
         log: logs.CfnLogGroup,
@@ -87,8 +87,8 @@ class BuildProject(Construct):
         project = codebuild.CfnProject(
             self,
             "Resource",
-            name=place.build_project(kind.project),
-            description=kind.about.format(environment=place.environment),
+            name=deployment.build_project(kind.project),
+            description=kind.about.format(environment=deployment.environment),
             source=codebuild.CfnProject.SourceProperty(type="NO_SOURCE", build_spec=buildspec),
             artifacts=codebuild.CfnProject.ArtifactsProperty(type="NO_ARTIFACTS"),
             environment=codebuild.CfnProject.EnvironmentProperty(
@@ -100,13 +100,13 @@ class BuildProject(Construct):
             ),
             service_role=role.attr_arn,
             # CodeBuild's own default, but explicit.
-            encryption_key=place.kms_key or place.arn("kms", "alias/aws/s3"),
+            encryption_key=deployment.kms_key or deployment.arn("kms", "alias/aws/s3"),
             logs_config=codebuild.CfnProject.LogsConfigProperty(
                 cloud_watch_logs=codebuild.CfnProject.CloudWatchLogsConfigProperty(
                     status="ENABLED", group_name=log.ref
                 )
             ),
-            timeout_in_minutes=ceil(place.build_seconds / 60) + kind.slack_minutes,
+            timeout_in_minutes=ceil(deployment.build_seconds / 60) + kind.slack_minutes,
             queued_timeout_in_minutes=MINUTES_QUEUED,
             # No concurrent build limit: CodeBuild refuses one above the account's, which is 1 in a new
             # account, and fails builds beyond it, where it queues them without one. Source: CodeBuild user

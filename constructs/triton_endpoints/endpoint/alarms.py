@@ -47,9 +47,9 @@ class FoundationTopics:
 
     may_need_endpoint = False
 
-    def __init__(self, place: Deployment, owner: str | None) -> None:
+    def __init__(self, deployment: Deployment, owner: str | None) -> None:
         """Args: the environment; the owner whose topics they are, None for those of everybody."""
-        self._place, self._owner = place, owner
+        self._deployment, self._owner = deployment, owner
         self._parameters: dict[AlarmSeverity, CfnParameter] = {}
 
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
@@ -59,7 +59,7 @@ class FoundationTopics:
         return [self._parameters[severity].value_as_string]
 
     def _parameter(self, severity: AlarmSeverity, scope: Construct) -> CfnParameter:
-        name = self._place.alarm_topic(severity, self._owner)
+        name = self._deployment.alarm_topic(severity, self._owner)
         parameter = CfnParameter(
             scope,
             f"{severity.capitalize()}Topic",

@@ -29,16 +29,16 @@ MEMORY_MIB = 512
 class EndpointCheck(Construct):
     """The functions of an environment that check its endpoints; stacks know them by name."""
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
         super().__init__(scope, id)
         self.role = waiting_provider(
             self,
             NOUN,
-            place=place,
+            deployment=deployment,
             module="endpoint_check.handler",
             begin=Step("Begin", "handler", "Starts the check of a deployed endpoint", SECONDS_TO_BEGIN),
             look=Step("Look", "is_complete", "Calls a deployed endpoint with its samples", SECONDS_OF_A_LOOK),
-            statements=_statements(place),
+            statements=_statements(deployment),
             environment={"SECONDS": str(SECONDS_TO_PASS)},
             seconds_between=SECONDS_BETWEEN,
             total_minutes=TOTAL_MINUTES,
@@ -72,25 +72,25 @@ class CheckedEndpoint(CfnResource):
         )
 
 
-def _statements(place: Deployment) -> list[Statement]:
+def _statements(deployment: Deployment) -> list[Statement]:
     return [
         Statement(
             sid="SeeEndpoints",
             actions=["sagemaker:DescribeEndpoint"],
-            resources=[_endpoints(place)],
-            conditions=spares_others(place),
+            resources=[_endpoints(deployment)],
+            conditions=spares_others(deployment),
         ),
         Statement(
             sid="CallEndpoints",
             actions=["sagemaker:InvokeEndpoint"],
-            resources=[_endpoints(place)],
+            resources=[_endpoints(deployment)],
             # No source shows that SageMaker compares an endpoint's tags for this call: a condition that
             # requires the tag could refuse every check.
-            conditions=spares_others(place),
+            conditions=spares_others(deployment),
         ),
-        see_stacks(place),
+        see_stacks(deployment),
     ]
 
 
-def _endpoints(place: Deployment) -> str:
-    return place.arn("sagemaker", "endpoint/*")
+def _endpoints(deployment: Deployment) -> str:
+    return deployment.arn("sagemaker", "endpoint/*")

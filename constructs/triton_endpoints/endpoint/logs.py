@@ -34,16 +34,16 @@ class EndpointLogs(Construct):
     Endpoint stacks know it by the name that follows from the environment.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
         super().__init__(scope, id)
         self.role = provider_of(
             self,
             NOUN,
-            place=place,
+            deployment=deployment,
             handler="endpoint_logs.handler.handler",
             description="Creates or adopts the log groups of an endpoint",
             seconds=SECONDS,
-            statements=_statements(place),
+            statements=_statements(deployment),
         )
 
 
@@ -52,25 +52,25 @@ class OwnedLogs(Construct):
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)
-        place = endpoint.deployment
+        deployment = endpoint.deployment
         properties = {
-            "ServiceToken": service_token(place, NOUN),
+            "ServiceToken": service_token(deployment, NOUN),
             "LogGroups": list(endpoint.log_groups),
             "RetentionInDays": endpoint.spec.logs.retention_days,
             "Tags": dict(endpoint.tags),
-            **({"KmsKey": place.kms_key} if place.kms_key else {}),
+            **({"KmsKey": deployment.kms_key} if deployment.kms_key else {}),
         }
         self.owned = CfnResource(self, "Owned", type="Custom::EndpointLogs", properties=properties)
 
 
-def _statements(place: Deployment) -> list[Statement]:
+def _statements(deployment: Deployment) -> list[Statement]:
     groups = (container_log_group("*"), "/triton-fleet/*")
     return [
         Statement(
             sid="OwnLogGroups",
             actions=OWN,
-            resources=[place.arn("logs", f"log-group:{group}") for group in groups],
-            conditions=spares_others(place),
+            resources=[deployment.arn("logs", f"log-group:{group}") for group in groups],
+            conditions=spares_others(deployment),
         ),
-        see_stacks(place),
+        see_stacks(deployment),
     ]

@@ -70,7 +70,7 @@ def declare_endpoint(
     update = GuardedUpdate(
         scope,
         "Update",
-        place=endpoint.deployment,
+        deployment=endpoint.deployment,
         endpoint=endpoint.name,
         variant=VARIANT,
         instance=endpoint.instance.type,

@@ -70,7 +70,7 @@ class EndpointRole(Construct):
         )
 
     def _statements(self) -> list[Statement]:
-        place, (bucket, keys) = self._endpoint.deployment, self._endpoint.readable_data
+        deployment, (bucket, keys) = self._endpoint.deployment, self._endpoint.readable_data
         return [
             Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{keys}"]),
             Statement(
@@ -84,7 +84,7 @@ class EndpointRole(Construct):
                 sid="PullImage",
                 actions=PULL,
                 resources=[
-                    place.arn("ecr", f"repository/{repository.name}", account=repository.account)
+                    deployment.arn("ecr", f"repository/{repository.name}", account=repository.account)
                     for repository in self._endpoint.repositories
                 ],
             ),
@@ -93,7 +93,7 @@ class EndpointRole(Construct):
             Statement(
                 sid="SeeRollbackAlarms",
                 actions=["cloudwatch:DescribeAlarms"],
-                resources=[place.arn("cloudwatch", f"alarm:{self._endpoint.rollback_alarm_prefix}*")],
+                resources=[deployment.arn("cloudwatch", f"alarm:{self._endpoint.rollback_alarm_prefix}*")],
             ),
         ]
 
@@ -151,11 +151,15 @@ class EndpointRole(Construct):
         return [Statement(sid="KeepCapturedCalls", actions=["s3:PutObject"], resources=[resource])]
 
     def _key_statements(self) -> list[Statement]:
-        volume, given, place = self._endpoint.volume_key, self._endpoint.given_data, self._endpoint.deployment
+        volume, given, deployment = (
+            self._endpoint.volume_key,
+            self._endpoint.given_data,
+            self._endpoint.deployment,
+        )
         writes = ["kms:GenerateDataKey"] if self._endpoint.spec.capture else []
-        statements = use_key(place, "kms:Decrypt", *writes)
+        statements = use_key(deployment, "kms:Decrypt", *writes)
         if given:
-            statements += use_key_of(place, "UseDataKey", given.kms_key, "kms:Decrypt")
+            statements += use_key_of(deployment, "UseDataKey", given.kms_key, "kms:Decrypt")
         if volume:
             granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
             statements += [

@@ -109,15 +109,15 @@ class SageMakerEndpoint(Construct):
 
     @staticmethod
     def _capture(endpoint: ResolvedEndpoint) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty | None:
-        capture, place = endpoint.spec.capture, endpoint.deployment
+        capture, deployment = endpoint.spec.capture, endpoint.deployment
         if capture is None:
             return None
         modes = {"Input": capture.requests, "Output": capture.responses}
         return sagemaker.CfnEndpointConfig.DataCaptureConfigProperty(
             enable_capture=True,
             initial_sampling_percentage=int(capture.sample),
-            destination_s3_uri=f"s3://{place.bucket}/{endpoint.capture_prefix.rstrip('/')}",
-            kms_key_id=place.bucket_key,
+            destination_s3_uri=f"s3://{deployment.bucket}/{endpoint.capture_prefix.rstrip('/')}",
+            kms_key_id=deployment.bucket_key,
             capture_options=[
                 sagemaker.CfnEndpointConfig.CaptureOptionProperty(capture_mode=mode)
                 for mode, kept in modes.items()

@@ -21,22 +21,22 @@ class EngineBuild(Construct):
     `topic` is the ARN of the one that is notified of failed builds.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment, topic: str) -> None:
         super().__init__(scope, id)
-        log = build_log(self, place, place.engine_log_group)
+        log = build_log(self, deployment, deployment.engine_log_group)
         job = service_role(
             self,
             "JobRole",
             service="sagemaker",
-            place=place,
-            description=f"Role of SageMaker jobs that build the engines of {place.environment}",
-            statements=job_statements(place),
+            deployment=deployment,
+            description=f"Role of SageMaker jobs that build the engines of {deployment.environment}",
+            statements=job_statements(deployment),
         )
         ssm.CfnParameter(
             self,
             "JobRoleArn",
             type="String",
-            name=place.engine_job_role,
+            name=deployment.engine_job_role,
             value=job.attr_arn,
             description="ARN of the role of SageMaker jobs that build engines",
         )
@@ -44,9 +44,9 @@ class EngineBuild(Construct):
             self,
             "StarterRole",
             service="codebuild",
-            place=place,
-            description=f"Role of CodeBuild that starts the engine jobs of {place.environment}",
-            statements=starter_statements(place, job_role=job.attr_arn),
+            deployment=deployment,
+            description=f"Role of CodeBuild that starts the engine jobs of {deployment.environment}",
+            statements=starter_statements(deployment, job_role=job.attr_arn),
         )
-        BuildProject(self, "Jobs", place=place, kind=STARTS_A_JOB, role=starter, log=log)
-        BuildFailures(self, "Failures", place=place, what="engine", projects=("job",), topic=topic)
+        BuildProject(self, "Jobs", deployment=deployment, kind=STARTS_A_JOB, role=starter, log=log)
+        BuildFailures(self, "Failures", deployment=deployment, what="engine", projects=("job",), topic=topic)

@@ -12,7 +12,7 @@ JOB_NAME = "engine-*"
 _KINDS = ("Processing", "Training")
 
 
-def job_statements(place: Deployment) -> list[Statement]:
+def job_statements(deployment: Deployment) -> list[Statement]:
     """A SageMaker job: SageMaker itself uses them, and the isolated container has no credentials.
 
     Source of the metrics: SageMaker developer guide, sagemaker-roles.html, CreateProcessingJob and
@@ -22,16 +22,16 @@ def job_statements(place: Deployment) -> list[Statement]:
         Statement(
             sid="MoveFiles",
             actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"],
-            resources=[f"{place.bucket_arn}/{JOBS}*"],
+            resources=[f"{deployment.bucket_arn}/{JOBS}*"],
         ),
         Statement(
             sid="ListFiles",
             actions=["s3:ListBucket"],
-            resources=[place.bucket_arn],
+            resources=[deployment.bucket_arn],
             conditions={"StringLike": {"s3:prefix": f"{JOBS}*"}},
         ),
-        *pull_statements(place, own=place.builds_in_own_images),
-        Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
+        *pull_statements(deployment, own=deployment.builds_in_own_images),
+        Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(deployment, "", ":*")),
         Statement(
             sid="PublishJobMetrics",
             actions=["cloudwatch:PutMetricData"],
@@ -40,39 +40,39 @@ def job_statements(place: Deployment) -> list[Statement]:
                 "StringEquals": {"cloudwatch:namespace": [f"/aws/sagemaker/{kind}Jobs" for kind in _KINDS]}
             },
         ),
-        *use_key(place, *BUCKET_KEY),
-        *_volume_key(place),
+        *use_key(deployment, *BUCKET_KEY),
+        *_volume_key(deployment),
     ]
 
 
-def starter_statements(place: Deployment, *, job_role: str) -> list[Statement]:
+def starter_statements(deployment: Deployment, *, job_role: str) -> list[Statement]:
     """A build that hands a job its inputs, starts and follows it, and stores the engine that it leaves."""
     actions = [f"sagemaker:{verb}{kind}Job" for verb in ("Create", "Describe", "Stop") for kind in _KINDS]
     return [
         Statement(
             sid="ReadEngines",
             actions=["s3:GetObject"],
-            resources=[f"{place.bucket_arn}/{prefix}*" for prefix in (ONNX, PLANS)],
+            resources=[f"{deployment.bucket_arn}/{prefix}*" for prefix in (ONNX, PLANS)],
         ),
-        *_plan_statements(place),
+        *_plan_statements(deployment),
         Statement(
             sid="WriteFailures",
             actions=["s3:PutObject"],
-            resources=[f"{place.bucket_arn}/{PLANS}*/{FAILURE}"],
+            resources=[f"{deployment.bucket_arn}/{PLANS}*/{FAILURE}"],
         ),
         Statement(
             sid="HandOverJobs",
             actions=["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-            resources=[f"{place.bucket_arn}/{JOBS}*"],
+            resources=[f"{deployment.bucket_arn}/{JOBS}*"],
         ),
         # Without conditions: S3 reports a missing object as missing only to a caller that may list, and a
         # request for one object has no prefix.
-        Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
-        *source_statements(place),
+        Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[deployment.bucket_arn]),
+        *source_statements(deployment),
         Statement(
             sid="RunJobs",
             actions=[*actions, "sagemaker:AddTags"],
-            resources=[place.arn("sagemaker", f"{kind.lower()}-job/{JOB_NAME}") for kind in _KINDS],
+            resources=[deployment.arn("sagemaker", f"{kind.lower()}-job/{JOB_NAME}") for kind in _KINDS],
         ),
         Statement(
             sid="PassJobRole",
@@ -81,25 +81,25 @@ def starter_statements(place: Deployment, *, job_role: str) -> list[Statement]:
             conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
         ),
         Statement(
-            sid="FindJobLogs", actions=["logs:DescribeLogStreams"], resources=_job_logs(place, "", ":*")
+            sid="FindJobLogs", actions=["logs:DescribeLogStreams"], resources=_job_logs(deployment, "", ":*")
         ),
         Statement(
             sid="ReadJobLogs",
             actions=["logs:GetLogEvents"],
-            resources=_job_logs(place, f":log-stream:{JOB_NAME}"),
+            resources=_job_logs(deployment, f":log-stream:{JOB_NAME}"),
         ),
-        write_log(place, place.engine_log_group),
-        *use_key(place, *BUCKET_KEY),
+        write_log(deployment, deployment.engine_log_group),
+        *use_key(deployment, *BUCKET_KEY),
     ]
 
 
-def _plan_statements(place: Deployment) -> list[Statement]:
+def _plan_statements(deployment: Deployment) -> list[Statement]:
     """Plans and manifests, which are never written again: no build replaces what another has built.
 
     A part of an upload has no condition to give, and its completion does. Source: S3 user guide,
     conditional-writes-enforce.html.
     """
-    plan, manifest = (f"{place.bucket_arn}/{PLANS}*/{name}" for name in (PLAN, MANIFEST))
+    plan, manifest = (f"{deployment.bucket_arn}/{PLANS}*/{name}" for name in (PLAN, MANIFEST))
     return [
         Statement(
             sid="WriteEngines",
@@ -117,20 +117,20 @@ def _plan_statements(place: Deployment) -> list[Statement]:
     ]
 
 
-def _job_logs(place: Deployment, *ends: str) -> list[str]:
-    groups = [place.arn("logs", f"log-group:/aws/sagemaker/{kind}Jobs") for kind in _KINDS]
+def _job_logs(deployment: Deployment, *ends: str) -> list[str]:
+    groups = [deployment.arn("logs", f"log-group:/aws/sagemaker/{kind}Jobs") for kind in _KINDS]
     return [f"{group}{end}" for group in groups for end in ends]
 
 
-def _volume_key(place: Deployment) -> list[Statement]:
-    if not place.kms_key:
+def _volume_key(deployment: Deployment) -> list[Statement]:
+    if not deployment.kms_key:
         return []
     return [
-        Statement(sid="SeeVolumeKey", actions=["kms:DescribeKey"], resources=[place.kms_key]),
+        Statement(sid="SeeVolumeKey", actions=["kms:DescribeKey"], resources=[deployment.kms_key]),
         Statement(
             sid="GrantVolumeKey",
             actions=["kms:CreateGrant"],
-            resources=[place.kms_key],
+            resources=[deployment.kms_key],
             conditions={"Bool": {"kms:GrantIsForAWSResource": "true"}},
         ),
     ]

@@ -37,25 +37,25 @@ class ImageBuild(Construct):
     `topic` is the ARN of the one that is notified of failed builds.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment, topic: str) -> None:
         super().__init__(scope, id)
-        ImageRepository(self, "Repository", place=place)
-        log = build_log(self, place, place.image_log_group)
+        ImageRepository(self, "Repository", deployment=deployment)
+        log = build_log(self, deployment, deployment.image_log_group)
         role = service_role(
             self,
             "Role",
             service="codebuild",
-            place=place,
-            description=f"Role of CodeBuild that builds the images of {place.environment}",
-            statements=image_statements(place),
+            deployment=deployment,
+            description=f"Role of CodeBuild that builds the images of {deployment.environment}",
+            statements=image_statements(deployment),
         )
-        BuildProject(self, "Project", place=place, kind=BUILDS_IMAGES, role=role, log=log)
-        BuildFailures(self, "Failures", place=place, what="image", projects=("image",), topic=topic)
+        BuildProject(self, "Project", deployment=deployment, kind=BUILDS_IMAGES, role=role, log=log)
+        BuildFailures(self, "Failures", deployment=deployment, what="image", projects=("image",), topic=topic)
 
 
-def image_statements(place: Deployment) -> list[Statement]:
+def image_statements(deployment: Deployment) -> list[Statement]:
     """A build of an image: it reads contexts and requests, and writes its record once; it deletes nothing."""
-    bucket = place.bucket_arn
+    bucket = deployment.bucket_arn
     return [
         Statement(
             sid="ReadContexts",
@@ -75,22 +75,24 @@ def image_statements(place: Deployment) -> list[Statement]:
         ),
         # Without conditions: S3 reports a missing object as missing only to a caller that may list.
         Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[bucket]),
-        *source_statements(place),
-        *pull_statements(place, own=False),
-        *_allowed_pull_statements(place),
+        *source_statements(deployment),
+        *pull_statements(deployment, own=False),
+        *_allowed_pull_statements(deployment),
         Statement(
             sid="PushImage",
             actions=_PUSH,
-            resources=[place.arn("ecr", f"repository/{place.image_repository}")],
+            resources=[deployment.arn("ecr", f"repository/{deployment.image_repository}")],
         ),
-        write_log(place, place.image_log_group),
-        *use_key(place, *BUCKET_KEY),
+        write_log(deployment, deployment.image_log_group),
+        *use_key(deployment, *BUCKET_KEY),
     ]
 
 
-def _allowed_pull_statements(place: Deployment) -> list[Statement]:
+def _allowed_pull_statements(deployment: Deployment) -> list[Statement]:
     """Pull what the Dockerfiles may name of other accounts, whose repositories have to allow it as well."""
-    repositories = [place.arn("ecr", "repository/*", account=account) for account in place.allowed_accounts]
+    repositories = [
+        deployment.arn("ecr", "repository/*", account=account) for account in deployment.allowed_accounts
+    ]
     if not repositories:
         return []
     return [Statement(sid="PullAllowed", actions=PULL, resources=repositories)]

@@ -35,15 +35,15 @@ class ImageRepository(Construct):
     was deployed.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
         super().__init__(scope, id)
         encryption = ecr.CfnRepository.EncryptionConfigurationProperty(
-            encryption_type="KMS" if place.kms_key else "AES256", kms_key=place.kms_key
+            encryption_type="KMS" if deployment.kms_key else "AES256", kms_key=deployment.kms_key
         )
         self.repository = ecr.CfnRepository(
             self,
             "Resource",
-            repository_name=place.image_repository,
+            repository_name=deployment.image_repository,
             image_tag_mutability="IMMUTABLE",
             image_scanning_configuration=ecr.CfnRepository.ImageScanningConfigurationProperty(
                 scan_on_push=True

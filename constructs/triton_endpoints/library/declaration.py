@@ -57,7 +57,7 @@ def declare(
 ) -> EndpointParts | None:
     """Declare an endpoint's parts below a construct; None where something is wrong, which fails the synth."""
     found = resolve(construct, declaration, placement, is_whole=True)
-    if found is None or found.shared is None or found.shared.place is None:
+    if found is None or found.shared is None or found.shared.deployment is None:
         return None  # the support itself reports why
     endpoint, shared = found.endpoint, found.shared
     report(construct, _first_deploy(construct, shared, endpoint))
@@ -88,13 +88,13 @@ def resolve(
     try:
         environment = _environment(construct, declaration)
         shared = _shared(construct, declaration, environment)
-        if shared is not None and shared.place is not None and is_name(declaration.environment):
+        if shared is not None and shared.deployment is not None and is_name(declaration.environment):
             environment = shared.read_for(construct)  # a name alone has no key, tags or boundary
         findings = declaration.network.findings()
         if needs_support and shared is None:
             findings.append(_missing_support(environment))
-        place = (shared.place if shared else None) or environment.place
-        endpoint, warnings = _resolve(declaration, environment, place, placement, findings)
+        deployment = (shared.deployment if shared else None) or environment.deployment
+        endpoint, warnings = _resolve(declaration, environment, deployment, placement, findings)
         if is_whole:
             claim(construct, f"an endpoint {endpoint.name!r}", "give one of the two another name")
     except FindingsError as error:
@@ -102,7 +102,7 @@ def resolve(
         return None
     report(construct, map(declaration.spec.in_props, warnings))
     tag(construct, endpoint.tags)
-    bound_roles(construct, place)
+    bound_roles(construct, deployment)
     return Resolution(endpoint, shared)
 
 
@@ -131,18 +131,18 @@ def _shared(
     construct: Construct, declaration: Declaration, environment: EnvironmentSource
 ) -> SharedParts | None:
     """What the endpoint shares with others of its environment; None where nobody declares that."""
-    place = environment.place
+    deployment = environment.deployment
     if declaration.support is None:
-        return SharedParts.of(construct, place)
+        return SharedParts.of(construct, deployment)
     shared = shared_by(declaration.support)
-    own = shared.place or place
-    if own.environment != place.environment:
-        message = f"`environment` is {place.environment!r}, and `support` is of {own.environment!r}"
+    own = shared.deployment or deployment
+    if own.environment != deployment.environment:
+        message = f"`environment` is {deployment.environment!r}, and `support` is of {own.environment!r}"
         raise FindingsError([Finding(code="FL608", message=message, hint="leave one of the two out")])
-    if (own.account, own.region) != (place.account, place.region):
+    if (own.account, own.region) != (deployment.account, deployment.region):
         message = (
             f"`support` is of account {own.account} and region {own.region!r}, and the endpoint's stack of"
-            f" {place.account} and {place.region!r}"
+            f" {deployment.account} and {deployment.region!r}"
         )
         hint = "declare an EndpointSupport in a stack of that account and region"
         raise FindingsError([Finding(code="FL608", message=message, hint=hint)])
@@ -152,7 +152,7 @@ def _shared(
 def _resolve(
     declaration: Declaration,
     environment: EnvironmentSource,
-    place: Deployment,
+    deployment: Deployment,
     placement: VpcPlacement | None,
     found: Sequence[Finding],
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
@@ -167,11 +167,11 @@ def _resolve(
         loaded = load_spec(source, Layering(FleetFiles(root) if root else None, environment.source))
     except FindingsError as error:
         raise FindingsError([*found, *error.findings]) from error
-    data = declaration.spec.data(loaded.spec, place.environment)
+    data = declaration.spec.data(loaded.spec, deployment.environment)
     allowed = _with_allowed_network(environment.environment, placement)
     context = EndpointContext(loaded=loaded, environment=allowed, lock=data.lock)
     endpoint, findings = resolve_endpoint(
-        _with_dashboard(place, declaration.dashboard), context, [*found, *data.findings], data.given
+        _with_dashboard(deployment, declaration.dashboard), context, [*found, *data.findings], data.given
     )
     return placement.placed(endpoint) if placement else endpoint, findings
 
@@ -216,8 +216,8 @@ def _with_allowed_network(environment: Environment, placement: VpcPlacement | No
     return environment.model_copy(update={"allowed_networks": (*environment.allowed_networks, *ids)})
 
 
-def _with_dashboard(place: Deployment, dashboard: bool | None) -> Deployment:
-    return place if dashboard is None else replace(place, dashboards=dashboard)
+def _with_dashboard(deployment: Deployment, dashboard: bool | None) -> Deployment:
+    return deployment if dashboard is None else replace(deployment, dashboards=dashboard)
 
 
 @jsii.implements(IStableAnyProducer)

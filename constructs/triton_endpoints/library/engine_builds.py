@@ -43,12 +43,12 @@ class EngineBuilds(Construct):
         super().__init__(scope, id)
         try:
             found = read_environment(self, environment)
-            place = with_bucket(found.place, bucket)
-            claim_builds(self, place, "engine")
+            deployment = with_bucket(found.deployment, bucket)
+            claim_builds(self, deployment, "engine")
         except FindingsError as error:
             report(self, error.findings)
             return
         failures.grant_publish(iam.ServicePrincipal("events.amazonaws.com"))
-        tag(self, place.tags)
-        bound_roles(self, place)
-        EngineBuild(self, "Resource", place=place, topic=failures.topic_arn)
+        tag(self, deployment.tags)
+        bound_roles(self, deployment)
+        EngineBuild(self, "Resource", deployment=deployment, topic=failures.topic_arn)

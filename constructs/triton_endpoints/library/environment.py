@@ -16,7 +16,7 @@ from triton_endpoints.library.sources import source_of_props
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.reader import read_source
-from triton_fleet.spec.deployment import Deployment, place_of
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import validate
 from triton_fleet.spec.source import Source
@@ -77,9 +77,9 @@ class EnvironmentSource:
     source: Source
 
     @cached_property
-    def place(self) -> Deployment:
+    def deployment(self) -> Deployment:
         """Where its fleet lives."""
-        return place_of(self.environment)
+        return Deployment.of(self.environment)
 
 
 def is_name(given: EnvironmentProp | None) -> bool:

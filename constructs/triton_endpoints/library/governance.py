@@ -24,8 +24,10 @@ def tag(construct: Construct, tags: Mapping[str, str]) -> None:
             Tags.of(construct).add(name, value)
 
 
-def bound_roles(construct: Construct, place: Deployment) -> None:
+def bound_roles(construct: Construct, deployment: Deployment) -> None:
     """Bound every role below a construct, where the environment has a boundary."""
-    if place.permissions_boundary:
-        policy = iam.ManagedPolicy.from_managed_policy_arn(construct, "Boundary", place.permissions_boundary)
+    if deployment.permissions_boundary:
+        policy = iam.ManagedPolicy.from_managed_policy_arn(
+            construct, "Boundary", deployment.permissions_boundary
+        )
         iam.PermissionsBoundary.of(construct).apply(policy)

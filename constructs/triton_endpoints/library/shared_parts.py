@@ -48,22 +48,22 @@ def claim(construct: Construct, what: str, hint: str) -> None:
         raise FindingsError([Finding(code="FL613", message=message, hint=hint)])
 
 
-def claim_builds(construct: Construct, place: Deployment, what: Literal["engine", "image"]) -> None:
+def claim_builds(construct: Construct, deployment: Deployment, what: Literal["engine", "image"]) -> None:
     """Let one construct of the app declare the builds of engines or of images of an environment.
 
     Raises:
         FindingsError: another construct declares them.
     """
     hint = f"leave one out; an EndpointSupport has none with `{what}_builds=False`"
-    claim(construct, f"the {what} builds of environment {place.environment!r}", hint)
+    claim(construct, f"the {what} builds of environment {deployment.environment!r}", hint)
 
 
-def with_bucket(place: Deployment, bucket: s3.IBucket | None) -> Deployment:
+def with_bucket(deployment: Deployment, bucket: s3.IBucket | None) -> Deployment:
     """An environment whose artifact bucket is one of the app's, where there is one."""
     if bucket is None:
-        return place
+        return deployment
     key = bucket.encryption_key
-    return replace(place, given_bucket=GivenBucket(bucket.bucket_name, key.key_arn if key else None))
+    return replace(deployment, given_bucket=GivenBucket(bucket.bucket_name, key.key_arn if key else None))
 
 
 class SharedParts:
@@ -84,7 +84,7 @@ class SharedParts:
     ) -> None:
         self.construct, self._given, self.bucket = construct, given, bucket
         self.environment: EnvironmentSource | None = None
-        self.place: Deployment | None = None
+        self.deployment: Deployment | None = None
         self.parts: FoundationParts | None = None
         self._policies = dict[str, iam.CfnPolicy]()
         try:
@@ -92,24 +92,24 @@ class SharedParts:
         except FindingsError as error:
             report(construct, error.findings)
             return
-        place = with_bucket(self.environment.place, bucket)
-        others = [each for each in self._same(construct, place) if each.parts is not None]
+        deployment = with_bucket(self.environment.deployment, bucket)
+        others = [each for each in self._same(construct, deployment) if each.parts is not None]
         if declared and others:
             path = others[0].construct.node.path
-            message = f"{path} is the support of environment {place.environment!r} already"
+            message = f"{path} is the support of environment {deployment.environment!r} already"
             hint = "share it: an account and region has one for each environment"
             report(construct, [Finding(code="FL610", message=message, hint=hint)])
             return
-        self.place = place
+        self.deployment = deployment
         SharedParts._all[self] = None
 
     @classmethod
-    def of(cls, construct: Construct, place: Deployment) -> SharedParts | None:
+    def of(cls, construct: Construct, deployment: Deployment) -> SharedParts | None:
         """What an environment's endpoints share, as far as the construct's app has declared it until now.
 
         Among several it is the one that declares parts, else the first.
         """
-        same = cls._same(construct, place)
+        same = cls._same(construct, deployment)
         return next((each for each in same if each.parts is not None), same[0] if same else None)
 
     def read_for(self, construct: Construct) -> EnvironmentSource:
@@ -123,7 +123,7 @@ class SharedParts:
     @property
     def declares_bucket(self) -> bool:
         """Whether the artifact bucket is one that is declared with it."""
-        return self.parts is not None and self.place is not None and self.place.given_bucket is None
+        return self.parts is not None and self.deployment is not None and self.deployment.given_bucket is None
 
     def is_in_stack_of(self, construct: Construct) -> bool:
         """Whether the support and an endpoint are in one stack."""
@@ -157,14 +157,14 @@ class SharedParts:
                 resource.node.add_dependency(policy)
 
     @classmethod
-    def _same(cls, construct: Construct, place: Deployment) -> list[SharedParts]:
-        root, names = construct.node.root, (place.environment, place.account, place.region)
+    def _same(cls, construct: Construct, deployment: Deployment) -> list[SharedParts]:
+        root, names = construct.node.root, (deployment.environment, deployment.account, deployment.region)
         return [
             each
             for each in cls._all
-            if each.place
+            if each.deployment
             and _is_same(each.construct.node.root, root)
-            and (each.place.environment, each.place.account, each.place.region) == names
+            and (each.deployment.environment, each.deployment.account, each.deployment.region) == names
         ]
 
     def _see_stack(self, construct: Construct) -> iam.CfnPolicy | None:
@@ -172,18 +172,18 @@ class SharedParts:
         stack = own = Stack.of(construct)
         while stack.nested_stack_parent is not None:
             stack = stack.nested_stack_parent
-        name, place = stack.stack_name, self.place
-        if place is None or (name.startswith(f"{place.stack}-") and not Token.is_unresolved(name)):
+        name, deployment = stack.stack_name, self.deployment
+        if deployment is None or (name.startswith(f"{deployment.stack}-") and not Token.is_unresolved(name)):
             return None
         if self.parts is None:
-            message = f"the functions of {place.stack} may not see that stack {name!r} rolls back"
-            hint = f"call the stack `{place.stack}-...`, or declare an EndpointSupport in this app"
+            message = f"the functions of {deployment.stack} may not see that stack {name!r} rolls back"
+            hint = f"call the stack `{deployment.stack}-...`, or declare an EndpointSupport in this app"
             warning = Finding(code="FL611", message=message, hint=hint, severity=Severity.WARNING)
             report(construct, [warning])
             return None
         id, end = (f"SeeStack{name}", "") if _is_same(stack, own) else (f"SeeNestedStacks{name}", "-*")
         if id not in self._policies:
-            resource = place.arn("cloudformation", f"stack/{name}{end}/*")
+            resource = deployment.arn("cloudformation", f"stack/{name}{end}/*")
             self._policies[id] = self._policy(id, resource, self.parts)
         return self._policies[id]
 

@@ -49,18 +49,18 @@ class EndpointSupport(Construct):
         super().__init__(scope, id)
         self._topics = dict[AlarmSeverity, sns.ITopic]()
         self._shared = shared = SharedParts(self, environment, bucket, declared=True)
-        if shared.place is not None and shared.environment is not None:
-            tag(self, shared.place.tags)
-            bound_roles(self, shared.place)
+        if shared.deployment is not None and shared.environment is not None:
+            tag(self, shared.deployment.tags)
+            bound_roles(self, shared.deployment)
             try:
                 if engine_builds:
-                    claim_builds(self, shared.place, "engine")
+                    claim_builds(self, shared.deployment, "engine")
                 if image_builds:
-                    claim_builds(self, shared.place, "image")
+                    claim_builds(self, shared.deployment, "image")
             except FindingsError as error:
                 report(self, error.findings)
             shared.parts = declare_foundation(
-                self, shared.place, bucket=bucket, engine_builds=engine_builds, image_builds=image_builds
+                self, shared.deployment, bucket=bucket, engine_builds=engine_builds, image_builds=image_builds
             )
 
     @classmethod

@@ -29,7 +29,7 @@ def access(folder: FleetFolder) -> dict[str, Any]:
     text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted}'
     folder.write("environments/dev.yaml", text)
     app = App()
-    FoundationStack(app, place=resolve_foundation(open_project(folder.root, "dev")).deployment)
+    FoundationStack(app, deployment=resolve_foundation(open_project(folder.root, "dev")).deployment)
     resources = app.synth().stacks[0].template["Resources"]
     return {id: each for id, each in resources.items() if id.startswith("Access")}
 

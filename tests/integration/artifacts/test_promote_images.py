@@ -71,7 +71,7 @@ def test_the_target_knows_the_image_without_a_build(images: PromotedImages) -> N
     images.promotion.promote()
     root, s3 = images.promotion.folder.root, images.promotion.s3("prod")
     project = open_project(root, "prod")
-    (held,) = held_images(s3, images.promotion.ecr("prod"), project.place, root / "locks/prod")
+    (held,) = held_images(s3, images.promotion.ecr("prod"), project.deployment, root / "locks/prod")
     assert (held.digest, held.exists, held.needed_by) == (digest, True, (ENDPOINT,))
     tested = locked(images.promotion)
     (root / f"locks/prod/{ENDPOINT}.lock.yaml").unlink()
@@ -90,7 +90,7 @@ def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None
         ImageStore(
             s3=promotion.s3(name),
             ecr=promotion.ecr(name),
-            deployment=open_project(promotion.folder.root, name).place,
+            deployment=open_project(promotion.folder.root, name).deployment,
         )
         for name in ("staging", "prod")
     )

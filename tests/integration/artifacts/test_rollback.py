@@ -186,7 +186,7 @@ class TestRelease:
             commit = repository.git("rev-parse", "HEAD").strip()
             source = release_source(project, ENDPOINT, Actor(arn="anna"), Checkout(commit=commit))
             record_release(promotion.s3("prod"), endpoint, source=source)
-        return last_releases(promotion.s3("prod"), project.place.bucket, ENDPOINT)[-1].id
+        return last_releases(promotion.s3("prod"), project.deployment.bucket, ENDPOINT)[-1].id
 
     def test_a_release_is_named_by_its_id_and_comes_back_from_its_commit(
         self, promotion: Promotion, repository: GitRepository, first: str

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_keys import KEYS
 from tests.support.faulty_s3 import faulty_s3
-from tests.support.place import PLACE
 from triton_fleet.aws.access import Access, embedded_access
 from triton_fleet.aws.deploy import stack_lease
 from triton_fleet.aws.deploy.stack_lease import (
@@ -60,7 +60,9 @@ class Commands:
         return self.access.client("s3")
 
     def content(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(self.s3.get_object(Bucket=PLACE.bucket, Key=KEY)["Body"].read())
+        found: dict[str, object] = json.loads(
+            self.s3.get_object(Bucket=DEPLOYMENT.bucket, Key=KEY)["Body"].read()
+        )
         return found
 
     def _notice(self, text: str) -> None:
@@ -70,7 +72,7 @@ class Commands:
 
 @pytest.fixture(scope="module")
 def access(aws_url: str) -> Access:
-    return embedded_access(PLACE, aws_url, KEYS)
+    return embedded_access(DEPLOYMENT, aws_url, KEYS)
 
 
 @pytest.fixture
@@ -78,8 +80,8 @@ def commands(access: Access) -> Commands:
     """The bucket has no lease."""
     made = Commands(access)
     with suppress(ClientError):
-        made.s3.create_bucket(Bucket=PLACE.bucket)
-    made.s3.delete_object(Bucket=PLACE.bucket, Key=KEY)
+        made.s3.create_bucket(Bucket=DEPLOYMENT.bucket)
+    made.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
     return made
 
 
@@ -96,9 +98,9 @@ def test_a_lease_is_valid_no_longer_than_any_command_writes_it(
     commands: Commands, seconds: int, since: str
 ) -> None:
     content = {"holder": "user/mallory", "token": "x", "build": "", "seconds": seconds, "since": since}
-    commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
+    commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
     terms = StackTerms(holder="user/bob", token="y", seconds=VALID_SECONDS, since=datetime.now(UTC))
-    seen = Lease(commands.s3, PLACE.bucket, KEY, terms).current()
+    seen = Lease(commands.s3, DEPLOYMENT.bucket, KEY, terms).current()
     assert seen is not None
     assert seen.lifetime <= VALID_SECONDS
     assert str(seen.terms).startswith("user/mallory has been deploying it since ")
@@ -153,7 +155,7 @@ def test_a_lease_that_was_not_renewed_is_taken_over_and_its_former_holder_stops(
     dead = commands.of(ALICE)
     with dead.lease(STACK):
         content = commands.content() | {"seconds": 0}
-        commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
+        commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
         with commands.of(BOB).lease(STACK):
             assert commands.content()["holder"] == "user/bob"
             dead.renew(STACK)
@@ -166,10 +168,10 @@ def test_a_lease_that_was_not_renewed_is_taken_over_and_its_former_holder_stops(
 def test_a_lease_is_renewed_before_it_expires(commands: Commands) -> None:
     leases = commands.of(ALICE)
     with leases.lease(STACK):
-        before = commands.s3.head_object(Bucket=PLACE.bucket, Key=KEY)["LastModified"]
+        before = commands.s3.head_object(Bucket=DEPLOYMENT.bucket, Key=KEY)["LastModified"]
         leases.renew(STACK)
         leases.require(STACK)
-        assert commands.s3.head_object(Bucket=PLACE.bucket, Key=KEY)["LastModified"] >= before
+        assert commands.s3.head_object(Bucket=DEPLOYMENT.bucket, Key=KEY)["LastModified"] >= before
     assert 2 * RENEWAL_SECONDS < VALID_SECONDS
 
 
@@ -187,7 +189,7 @@ def test_a_deploy_that_was_killed_before_stops_no_deletion(
 ) -> None:
     with commands.of(ALICE).lease(STACK):
         content = commands.content() | {"seconds": 1}
-    commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
+    commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
     monkeypatch.setattr(stack_lease, "answered_at", lambda answer: answered_at(answer) + timedelta(seconds=9))
     with commands.of(BOB).lease(STACK, action) as other:
         assert (other is None) is (action == DESTROYS)
@@ -208,11 +210,11 @@ def test_without_the_right_a_command_goes_on_and_says_that_others_are_not_notice
 ) -> None:
     with faulty_s3(aws_url) as proxy:
         proxy.deny(lambda request: request.method == method and KEY in request.path)
-        denied = Commands(embedded_access(PLACE, proxy.url, KEYS))
+        denied = Commands(embedded_access(DEPLOYMENT, proxy.url, KEYS))
         with denied.of(ALICE).lease(STACK) as other:
             assert other is None
     (notice,) = denied.notices
-    assert notice.startswith(f"no permission to read and write s3://{PLACE.bucket}/{LEASES}: ")
+    assert notice.startswith(f"no permission to read and write s3://{DEPLOYMENT.bucket}/{LEASES}: ")
 
 
 @pytest.mark.parametrize("is_same", [True, False])
@@ -232,8 +234,8 @@ def test_a_stack_that_no_other_command_changed_is_deployed_as_planned(commands: 
 
 
 def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
-    commands.s3.delete_object(Bucket=PLACE.bucket, Key=KEY)
-    commands.s3.delete_bucket(Bucket=PLACE.bucket)
+    commands.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
+    commands.s3.delete_bucket(Bucket=DEPLOYMENT.bucket)
     with commands.of(ALICE).lease(STACK) as other:
         assert other is None
     assert commands.notices == []

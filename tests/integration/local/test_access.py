@@ -25,7 +25,7 @@ from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.status import ask_status
 from triton_fleet.spec.deployment import Deployment
 
-PLACE = Deployment(
+DEPLOYMENT = Deployment(
     environment="local",
     account="210987654321",
     region="us-east-1",
@@ -35,7 +35,7 @@ PLACE = Deployment(
 
 
 SUPERVISOR = Supervisor(
-    pid=1, url="http://127.0.0.1:9", account=PLACE.account, region=PLACE.region, keys=KEYS
+    pid=1, url="http://127.0.0.1:9", account=DEPLOYMENT.account, region=DEPLOYMENT.region, keys=KEYS
 )
 
 

@@ -12,7 +12,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from tests.support.place import PLACE
+from tests.support.deployment import DEPLOYMENT
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.drift.declaration import DeclaredResource, DeclaredStack, declared_stack
 from triton_fleet.aws.drift.difference import Comparison
@@ -134,7 +134,7 @@ class Account:
 def account() -> Iterator[Account]:
     session = boto3.Session("nobody", "nothing", region_name="us-east-1")
     with ExitStack() as stack:
-        yield Account(Access(PLACE, lambda: session, {}), stack)
+        yield Account(Access(DEPLOYMENT, lambda: session, {}), stack)
 
 
 def words(comparisons: Iterator[Comparison]) -> list[str]:

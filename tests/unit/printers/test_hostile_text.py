@@ -156,7 +156,7 @@ def served(text: str) -> None:
 
 
 def live_models(text: str) -> None:
-    live: Any = SimpleNamespace(place=SimpleNamespace(environment="dev"), endpoint="zoo")
+    live: Any = SimpleNamespace(deployment=SimpleNamespace(environment="dev"), endpoint="zoo")
     when = datetime(2026, 1, 1, tzinfo=UTC)
     for target in (
         Target(name=text, size=1, modified=when, is_declared=False),
@@ -184,10 +184,10 @@ def doomed(text: str) -> None:
     texts = dict.fromkeys(("name", "status", "instance_type", "image", "model_data_url", "config_name"), text)
     live: Any = LiveEndpoint(instances=1, variants=(text,), **texts)
     stack: Any = SimpleNamespace(name=text, status=text)
-    place = SimpleNamespace(account="1", region="r", bucket=text)
+    deployment = SimpleNamespace(account="1", region="r", bucket=text)
     environment = SimpleNamespace(is_local=False)
     project: Any = SimpleNamespace(
-        place=place, environment=environment, fleet=SimpleNamespace(prices=PriceBook())
+        deployment=deployment, environment=environment, fleet=SimpleNamespace(prices=PriceBook())
     )
     destroy._show(Deletion(stack=stack, types=[text], endpoint=live), project, text)
 

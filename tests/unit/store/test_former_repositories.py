@@ -22,10 +22,10 @@ def fleet(fleet: ImageFleet) -> ImageFleet:
     return fleet
 
 
-def former(fleet: ImageFleet, **place: Any) -> dict[str, int]:
+def former(fleet: ImageFleet, **changes: Any) -> dict[str, int]:
     s3: Any = fleet.records
-    environment: Deployment = open_project(fleet.folder.root, "dev").place
-    return dict(former_repositories(s3, replace(environment, **place)))
+    deployment: Deployment = open_project(fleet.folder.root, "dev").deployment
+    return dict(former_repositories(s3, replace(deployment, **changes)))
 
 
 def test_the_environments_own_repository_is_none(fleet: ImageFleet) -> None:

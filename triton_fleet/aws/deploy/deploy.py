@@ -30,7 +30,7 @@ from triton_fleet.aws.deploy.worker_pool import Admission, Headroom, WorkerPool
 from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import EMPTY_STATES, find_stack, last_event, settled_stack
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.changes.stack_comparison import synthesised_stack
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.sizes import count_of

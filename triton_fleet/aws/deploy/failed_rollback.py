@@ -16,7 +16,7 @@ from triton_fleet.aws.deploy.failures import CANCELLATION, ENDPOINT, ROLLING_BAC
 from triton_fleet.aws.running_configuration import is_same_configuration
 from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS, described_endpoint
 from triton_fleet.awsapi.stack import LiveStack, last_event, poll, settled_stack
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError, Finding, Severity
 from triton_fleet.spec.deployment import Deployment

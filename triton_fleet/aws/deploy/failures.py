@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from triton_fleet.aws.running_configuration import DEPLOY_REMEDY
 from triton_fleet.awsapi.errors import SIGN_IN_REMEDY
 from triton_fleet.awsapi.stack import find_stack
-from triton_fleet.catalog.stack_statuses import StackState, stack_status
+from triton_fleet.catalog.cloudformation import StackState, stack_status
 from triton_fleet.catalog.symptoms import Where, known_remedy, known_symptom
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 

@@ -16,7 +16,7 @@ from triton_fleet.aws.deploy.failed_rollback import FailedRollback, continue_rol
 from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack, settled_stack
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.changes.stack_comparison import (
     SynthesisedStack,
     has_same_settings,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from triton_fleet.endpoint.dashboard.log_queries import ERROR_HEAD, ERROR_WORDS
-from triton_fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
+from triton_fleet.rules.about.security import SECRET_NAME, SECRET_VALUE
 
 ERROR = re.compile(rf"{ERROR_HEAD}|(?i:{'|'.join(ERROR_WORDS)}|\bUNAVAILABLE: |^\s*ERROR: )")
 INFORMATION = re.compile(r"^I\d{4} \d{2}:\d{2}:\d{2}")

@@ -12,7 +12,7 @@ from triton_fleet.aws.deploy.failures import Failure
 from triton_fleet.aws.doctor.lines import is_error, symptom_texts
 from triton_fleet.aws.running_configuration import runs_another
 from triton_fleet.awsapi.describe import UNDER_WAY
-from triton_fleet.catalog.stack_statuses import StackState, stack_status
+from triton_fleet.catalog.cloudformation import StackState, stack_status
 from triton_fleet.catalog.symptoms import Where
 from triton_fleet.findings import Finding
 

@@ -22,8 +22,7 @@ from triton_fleet.aws.drift.scaling import scaling
 from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS, described_endpoint
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack, poll, settled_stack
-from triton_fleet.catalog.drift import detected_types
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState, detected_types
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import CannotRunError
 

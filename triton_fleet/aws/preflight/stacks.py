@@ -14,8 +14,7 @@ from triton_fleet.aws.preflight.subject import MAX_PARALLEL_REQUESTS, CheckResul
 from triton_fleet.awsapi.describe import OF_VARIANTS, scalable_id
 from triton_fleet.awsapi.errors import DENIAL_CODES
 from triton_fleet.awsapi.stack import EMPTY_STATES, LiveStack, find_stack, stack_resources
-from triton_fleet.catalog.bootstrap import needed_bootstrap
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState, needed_bootstrap
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.findings import Finding

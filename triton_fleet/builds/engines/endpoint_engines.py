@@ -9,9 +9,9 @@ from shlex import join
 
 from triton_fleet.builds.engines.artifacts import PLAN, EngineBuild
 from triton_fleet.builds.engines.runner import Runner, runner_for
+from triton_fleet.catalog.engines import engine_option, option_spelling
 from triton_fleet.catalog.images import Image, Release
 from triton_fleet.catalog.instances import Instance, Processor
-from triton_fleet.catalog.tensorrt import engine_option, option_spelling
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.engine import Compatibility, Engine, Precision

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from triton_fleet.catalog.versions import numbers
+from triton_fleet.catalog.releases import numbers
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.spec.engine import Engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_fleet.catalog.builds import Build, Way, build_support
+from triton_fleet.catalog.engines import Build, Way, build_support
 from triton_fleet.catalog.instances import Instance
 
 

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from triton_fleet.catalog.python_packages import normal_name
-from triton_fleet.catalog.versions import versions_differ
+from triton_fleet.catalog.releases import normal_name, versions_differ
 from triton_fleet.spec.image import ImageFacts
 
 MULTI_MODEL_LABEL = "com.amazonaws.sagemaker.capabilities.multi-models"

@@ -74,9 +74,9 @@ def ls(
     from triton_fleet.store.engines.inventory import held_engines
 
     project = current_project(env)
-    access, place = connect(project, profile), project.place
-    with aws_errors_as_findings(place):
-        engines = held_engines(access.client("s3"), place.bucket, project.locks)
+    access, deployment = connect(project, profile), project.deployment
+    with aws_errors_as_findings(deployment):
+        engines = held_engines(access.client("s3"), deployment.bucket, project.locks)
     if format is TableFormat.JSON:
         print_json([asdict(engine) for engine in engines])
     elif engines:
@@ -84,7 +84,7 @@ def ls(
             [_table(engines, hidden_headings) for hidden_headings in ((), OPTIONAL_HEADINGS)]
         )
     else:
-        say(f"s3://{place.bucket} has no engines")
+        say(f"s3://{deployment.bucket} has no engines")
 
 
 def _table(engines: list[HeldEngine], hidden_headings: Sequence[str]) -> Table:

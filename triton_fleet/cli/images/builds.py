@@ -48,9 +48,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         return
     if warnings := [warning for source in sources for warning in source.warnings]:
         show_findings(warnings)
-    place, progress = project.place, progress_on(OutputConsole())
+    deployment, progress = project.deployment, progress_on(OutputConsole())
     access = connect(project, profile)
-    with aws_errors_as_findings(place):
+    with aws_errors_as_findings(deployment):
         images = wanted_images(project, sources)
         result = build_images(
             access.client("s3"),
@@ -65,7 +65,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         if (built_image := result.images.get(image.key)) is not None:
             state = "built" if image.key in result.new_keys else "already present"
             names = ", ".join(use.endpoint for use in image.uses)
-            say(f"{names}: {state}, {place.image_repository}@{built_image.record.digest}")
+            say(f"{names}: {state}, {deployment.image_repository}@{built_image.record.digest}")
     if result.findings:
         raise FindingsError(list(result.findings))
     say(f"next: fleet lock --env {env} {' '.join(source.endpoint for source in sources)}")
@@ -80,11 +80,11 @@ def ls(
     from triton_fleet.store.images.record import former_repositories, held_images
 
     project = current_project(env)
-    access, place = connect(project, profile), project.place
-    with aws_errors_as_findings(place):
-        images = held_images(access.client("s3"), access.client("ecr"), place, project.locks)
+    access, deployment = connect(project, profile), project.deployment
+    with aws_errors_as_findings(deployment):
+        images = held_images(access.client("s3"), access.client("ecr"), deployment, project.locks)
         is_table = format is TableFormat.TABLE
-        former = former_repositories(access.client("s3"), place) if is_table else {}
+        former = former_repositories(access.client("s3"), deployment) if is_table else {}
     if format is TableFormat.JSON:
         print_json([asdict(image) for image in images])
     elif images:
@@ -92,7 +92,7 @@ def ls(
             [_table(images, hidden_headings) for hidden_headings in ((), OPTIONAL_HEADINGS)]
         )
     else:
-        say(f"{place.image_repository} has no images")
+        say(f"{deployment.image_repository} has no images")
     for line in former_lines(former):
         say(line)
 

@@ -84,7 +84,7 @@ def explain(
 
 
 def _lines(project: Project, source: ImageSource) -> list[str]:
-    repository, files = project.place.image_repository, len(source.context.entries)
+    repository, files = project.deployment.image_repository, len(source.context.entries)
     (image,) = wanted_images(project, [source])
     return [
         source.endpoint,
@@ -107,7 +107,7 @@ def _document(project: Project, source: ImageSource) -> dict[str, object]:
         "bytes": source.context.size,
         "base": image.base.reference,
         "arguments": source.arguments,
-        "repository": project.place.image_repository,
+        "repository": project.deployment.image_repository,
         "tag": hexadecimal(image.key),
         "locked": None if lock is None else lock.model_dump(mode="json", exclude_defaults=True),
     }

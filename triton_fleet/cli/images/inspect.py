@@ -83,12 +83,12 @@ def _client(image: ImageReference, env: str | None, profile: str | None) -> Any:
         with aws_errors_as_findings():
             return boto3.Session(profile_name=profile, region_name=image.region).client("ecr")
     project = current_project(env)
-    place = project.place
-    if image.region != place.region:
+    deployment = project.deployment
+    if image.region != deployment.region:
         message = (
-            f"{image.uri} is in {image.region}; {env} is in {place.region}, where SageMaker pulls images"
+            f"{image.uri} is in {image.region}; {env} is in {deployment.region}, where SageMaker pulls images"
         )
-        hint = f"push the image to a repository in {place.region}, or leave --env out"
+        hint = f"push the image to a repository in {deployment.region}, or leave --env out"
         raise FindingsError([Finding(code="FL637", message=message, hint=hint)])
     return access_to(project, profile).client("ecr")
 

@@ -41,7 +41,7 @@ def show(
     spec_file = project.load(endpoint)
     context, wrong_lock = locked_context(project, spec_file)
     spec = effective_spec(spec_file)
-    rows = decisions(context, project.place, project.fleet.prices, wrong_lock)
+    rows = decisions(context, project.deployment, project.fleet.prices, wrong_lock)
     if format is OutputFormat.JSON:
         print_json(_document(endpoint, project.environment, spec, rows, project.root))
         return

@@ -14,7 +14,7 @@ from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.project.layers import LayerKind
-from triton_fleet.spec.scalars import plain_value
+from triton_fleet.project.reader import plain_value
 from triton_fleet.spec.source import KeyPath
 
 WIDEST = 60

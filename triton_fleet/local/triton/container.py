@@ -13,8 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.catalog.front_end import safe_ports
-from triton_fleet.catalog.variables import variables, variables_of
+from triton_fleet.catalog.variables import safe_ports, variables, variables_of
 from triton_fleet.context.variables import Listener, is_moved_by_image, listeners, publishes_metrics
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.shared_container import (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path, PurePath
 
-from triton_fleet.catalog.python_packages import normal_name
+from triton_fleet.catalog.releases import normal_name
 from triton_fleet.local.triton.cache_folder import cache_folder
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"

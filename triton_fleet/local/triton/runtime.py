@@ -17,8 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fleet_emulator.triton_backends import BACKENDS, RELEASE_VARIABLE
-from triton_fleet.catalog.python_packages import release_packages
-from triton_fleet.catalog.release_facts import stub_python
+from triton_fleet.catalog.releases import release_packages, stub_python
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.triton.cache_folder import cache_folder
 from triton_fleet.local.triton.model_python import PYTHON, ModelPython, model_python, product_model

@@ -16,11 +16,10 @@ from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layer, Layering, LayerKind, merged
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import policy_files
-from triton_fleet.spec.folders import POLICIES
-from triton_fleet.spec.owner import EndpointOwner, Owner
+from triton_fleet.spec.contacts import EndpointOwner, Owner
 from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.source import Mark, Source, finding_at
+from triton_fleet.spec.source import POLICIES, Mark, Source, finding_at
 from triton_fleet.spec.values import Name
 
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.folders import SPECS
+from triton_fleet.spec.source import SPECS
 
 _BEGIN = "# Begin: written by `fleet ci codeowners`"
 _END = "# End of what `fleet ci codeowners` writes"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from triton_fleet.catalog.backends import backend_facts
-from triton_fleet.catalog.front_end import Weights, gpu_backends
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.proposals import proposals, proposed_families
+from triton_fleet.catalog.variables import Weights, gpu_backends
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.models import PlacedModel, resident_models, weights_on_gpu
 from triton_fleet.findings import Finding

@@ -17,7 +17,7 @@ from triton_fleet.repository.loading.models import Model, models_of
 from triton_fleet.repository.loading.python_code import called_models
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.reading.folder import folder_entries, read_folder
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.endpoint import S3
 
 
 @dataclass(frozen=True, kw_only=True)

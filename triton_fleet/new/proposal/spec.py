@@ -33,8 +33,7 @@ from triton_fleet.new.proposal.yaml_text import Key, render_spec
 from triton_fleet.project.layers import LayerKind
 from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode
-from triton_fleet.spec.folders import SPEC_SCHEMA, SPECS
-from triton_fleet.spec.source import Source
+from triton_fleet.spec.source import SPEC_SCHEMA, SPECS, Source
 
 HEAD = "Proposed by `fleet new`: the comment above a key gives its reason. Change whatever you know better."
 KEYS_OF_AUTHOR = {

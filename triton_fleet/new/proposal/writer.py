@@ -16,9 +16,8 @@ from triton_fleet.project.project import Fleet, Project, require_known
 from triton_fleet.project.spec_files import root_of, spec_files
 from triton_fleet.rules.policies.check import refusals
 from triton_fleet.rules.policies.subject import Subject
-from triton_fleet.spec.folders import ENVIRONMENTS, FOLDER, SPECS
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.source import Source
+from triton_fleet.spec.source import ENVIRONMENTS, FOLDER, SPECS, Source
 from triton_fleet.spec.values import Document, Name
 
 

@@ -12,7 +12,7 @@ from typing import TypeGuard
 import yaml
 
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.spec.scalars import plain_value
+from triton_fleet.project.reader import plain_value
 from triton_fleet.spec.source import KeyPath
 
 

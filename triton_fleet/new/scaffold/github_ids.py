@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.github_repository import GitHubRepository, ids_command
-from triton_fleet.spec.mistake import Mistake
+from triton_fleet.spec.values import Mistake
 
 MAX_SECONDS = 20
 """For each of two requests."""

@@ -13,7 +13,7 @@ from posixpath import normpath
 
 from triton_fleet.catalog.backends import Backend, backend_facts, backends
 from triton_fleet.catalog.images import backends_elsewhere
-from triton_fleet.catalog.release_facts import platform_since
+from triton_fleet.catalog.releases import platform_since
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.backends import FORMATS, PLATFORMS, named_backend
 from triton_fleet.repository.config.message import ParsedConfig

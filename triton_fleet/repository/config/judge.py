@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from triton_fleet.catalog.release_facts import fields_since
+from triton_fleet.catalog.releases import fields_since
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.backend import backend_of, identity, runtime
 from triton_fleet.repository.config.backend_tensors import backend_tensors

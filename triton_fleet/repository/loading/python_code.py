@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from triton_fleet.catalog.images import releases
-from triton_fleet.catalog.python_packages import release_modules
+from triton_fleet.catalog.releases import release_modules
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.parameters import KEY
 from triton_fleet.repository.contents import Contents

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from triton_fleet.catalog.images import releases
-from triton_fleet.catalog.onnx_runtime import OnnxRuntime, onnx_runtime
+from triton_fleet.catalog.releases import OnnxRuntime, onnx_runtime
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.contents import OnnxHeader

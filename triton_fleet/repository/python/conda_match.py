@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from triton_fleet.catalog.release_facts import stub_python, stub_pythons
+from triton_fleet.catalog.releases import stub_python, stub_pythons
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.config.parameters import KEY, VARIABLE

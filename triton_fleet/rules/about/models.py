@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_fleet.catalog.front_end import gpu_backends
 from triton_fleet.catalog.images import backends_elsewhere, removed_backends
 from triton_fleet.catalog.instances import Processor
-from triton_fleet.catalog.variables import variables
+from triton_fleet.catalog.variables import gpu_backends, variables
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.models import ModelContext
 from triton_fleet.context.variables import ADDITIONAL_ARGS, PREFIX

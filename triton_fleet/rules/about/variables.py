@@ -11,7 +11,7 @@ from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.shared_container import OWN_PREFIX
 from triton_fleet.context.variables import PREFIX, PUBLISH_METRICS, TRUE, set_by_spec
 from triton_fleet.findings import Severity
-from triton_fleet.rules.about.secrets import redact
+from triton_fleet.rules.about.security import redact
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.problems import did_you_mean

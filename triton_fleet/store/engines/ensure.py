@@ -49,7 +49,7 @@ def ensure_engines(
         CannotRunError: engines cannot be built in this account now.
         ClientError: AWS refuses.
     """
-    plans = stored_plans(s3, project.place.bucket, engines)
+    plans = stored_plans(s3, project.deployment.bucket, engines)
     absent = [engine for engine in engines if engine.key not in plans]
     outcomes = build_engines(builders(), project, absent, progress, pace) if absent else []
     new_plans = {
@@ -77,7 +77,7 @@ def build_engines(
         CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
         ClientError: AWS refuses.
     """
-    settings, bucket = project.environment.engine_builds, project.place.bucket
+    settings, bucket = project.environment.engine_builds, project.deployment.bucket
     with Uploads(clients.s3) as uploads, progress.builds():
         inputs = BuildInputs(clients, project, uploads)
         tasks = [EngineTask(clients, bucket, inputs, engine, settings.timeout) for engine in engines]

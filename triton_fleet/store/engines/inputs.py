@@ -35,8 +35,8 @@ class BuildInputs:
 
     def __init__(self, clients: BuildClients, project: Project, uploads: Uploads) -> None:
         self._clients, self._s3, self._uploads = clients, clients.s3, uploads
-        self._deployment, self._project = project.place, project
-        self._script = ScriptUpload(clients.s3, project.place.bucket)
+        self._deployment, self._project = project.deployment, project
+        self._script = ScriptUpload(clients.s3, project.deployment.bucket)
 
     def put_onnx(self, engine: WantedEngine) -> None:
         """Put the ONNX model there, unless it exists; the first use that still has this content is read.

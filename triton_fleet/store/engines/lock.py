@@ -11,12 +11,11 @@ from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.plan import plan_place
-from triton_fleet.spec.endpoint import PackedArchive
+from triton_fleet.spec.endpoint import PackedArchive, in_s3, onnx_in_s3
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.lock import Lock, LockedArchive, LockedEngine
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.s3_repository import in_s3, onnx_in_s3
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.engines.onnx import Onnx, OnnxFile, onnx_of
 from triton_fleet.store.sources.spec_sources import Connect, SpecRepositories, no_s3

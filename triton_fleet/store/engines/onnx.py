@@ -13,8 +13,8 @@ from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.file_formats import IS_POINTER
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.stream import ChunkStream, FileStream
+from triton_fleet.spec.endpoint import S3, onnx_in_s3
 from triton_fleet.spec.engine import Engine
-from triton_fleet.spec.s3_repository import S3, onnx_in_s3
 from triton_fleet.spec.source import KeyPath, Mark, cannot_run_at, finding_at
 from triton_fleet.store.archive import DigestWriter
 from triton_fleet.store.sources.folder import read_chunks

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from triton_fleet.builds.engines.artifacts import FAILURE, MANIFEST, REQUEST, built_key, lease_key
-from triton_fleet.catalog.builds import build_quota
+from triton_fleet.catalog.engines import build_quota
 from triton_fleet.findings import Finding
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError

@@ -104,7 +104,7 @@ def build_images(
         FindingsError: the record of an image cannot be read, or the registry lacks the release's image.
         ClientError: AWS refuses.
     """
-    deployment, settings = project.place, project.environment.engine_builds
+    deployment, settings = project.deployment, project.environment.engine_builds
     records = {image.key: record for image in images if (record := built_image(s3, deployment, image.key))}
     kept_records = {
         key: item for key, item in records.items() if _is_stored(ecr(), deployment, item.record.digest)

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from triton_fleet.awsapi.images.pinned_release import pinned_release_findings
 from triton_fleet.awsapi.images.reference import image_reference
 from triton_fleet.awsapi.images.registry import requested_image
-from triton_fleet.catalog.versions import versions_differ
+from triton_fleet.catalog.releases import versions_differ
 from triton_fleet.context.registries import is_fleet_repository
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint

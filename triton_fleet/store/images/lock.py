@@ -59,7 +59,7 @@ def locked_image(
             return before.model_copy(update={"key": None, "base": None})
         return LockedImage(digest=image.digest, facts=_facts(loaded_spec, image, clients))
     source = image_source(loaded_spec, project.environment)
-    return _locked_build(source, project.place, clients, before) if source is not None else None
+    return _locked_build(source, project.deployment, clients, before) if source is not None else None
 
 
 def _locked_build(

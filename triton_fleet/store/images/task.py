@@ -20,7 +20,7 @@ from triton_fleet.builds.images.artifacts import (
 )
 from triton_fleet.builds.images.facts import path_patterns
 from triton_fleet.builds.images.request import ImageRequest
-from triton_fleet.catalog.builds import build_quota
+from triton_fleet.catalog.engines import build_quota
 from triton_fleet.catalog.images import Image
 from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import BuildKind, Deployment

@@ -13,8 +13,7 @@ from triton_fleet.context.samples import target_model
 from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project
-from triton_fleet.spec.endpoint import Archive
-from triton_fleet.spec.s3_repository import HINT, in_s3, name_problem
+from triton_fleet.spec.endpoint import HINT, Archive, in_s3, name_problem
 from triton_fleet.spec.source import Source
 from triton_fleet.store.content_store import copy_object, digest_of, store_key
 from triton_fleet.store.live.live_set import LiveSet, Past, digest_of_target, versions_of

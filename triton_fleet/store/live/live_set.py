@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from triton_fleet.catalog.front_end import out_of_memory
+from triton_fleet.catalog.variables import out_of_memory
 from triton_fleet.context.samples import target_model
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.bucket_keys import prefix_of
@@ -60,7 +60,7 @@ def live_set(project: Project, endpoint: str) -> LiveSet:
     archives = project.lock(endpoint).archives if project.lock_file(endpoint).is_file() else {}
     return LiveSet(
         endpoint=endpoint,
-        deployment=project.place,
+        deployment=project.deployment,
         spec_targets={
             target_model(archive.name, archive.version): archives[archive.name].digest
             if archive.name in archives

@@ -47,7 +47,7 @@ def promoted_endpoint(source: Project, target: Project, endpoint: str) -> Promot
     spec = promoted_spec_of(source, target, endpoint)
     lock = _promoted_lock(source, target, spec.loaded)
     context = EndpointContext(loaded=spec.loaded, environment=target.environment, lock=lock)
-    resolve_endpoint(target.place, context)
+    resolve_endpoint(target.deployment, context)
     return PromotedEndpoint(
         lock.model_copy(update={"inputs": inputs_digest(target, spec.loaded, lock)}), spec
     )

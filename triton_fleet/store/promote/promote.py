@@ -110,7 +110,7 @@ def promote(
     fleet = resolve_project(project)
     endpoints = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
     locks = [item.lock for item in endpoints]
-    source, deployment = _store(origin.s3, fleet.deployment), target.project.place
+    source, deployment = _store(origin.s3, fleet.deployment), target.project.deployment
     target_store = _store(target.s3, deployment)
     with aws_errors_as_findings(fleet.deployment):
         all_of(fleet.endpoints, lambda item: require_deployment(origin.s3, origin.sagemaker, item))

@@ -14,7 +14,7 @@ from triton_fleet.core.read_cache import ReadCache
 from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project
-from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.spec.endpoint import in_s3
 from triton_fleet.spec.source import Mark, finding_at
 from triton_fleet.store.archive import DigestWriter
 from triton_fleet.store.archive_requirements import MAX_PARALLEL_REQUESTS, ArchiveRequirement

@@ -136,7 +136,7 @@ def publish(
             contents, or engines cannot be built, and everything else is.
         CannotRunError: the bucket does not exist, or AWS refuses or does not answer; another run continues.
     """
-    deployment = project.place
+    deployment = project.deployment
     with aws_errors_as_findings(deployment):
         owners = Owners(s3, deployment.bucket)
         warnings = require_images(s3, ecr, project, endpoints, owners)

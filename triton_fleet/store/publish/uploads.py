@@ -56,7 +56,7 @@ class StoreUploads:
         plans: Mapping[str, StoredPlan],
     ) -> None:
         self._s3, self._project, self._progress = s3, project, progress
-        self._bucket = project.place.bucket
+        self._bucket = project.deployment.bucket
         self._plans = plans
         self._repositories = ReadCache[str, SpecRepositories](
             lambda name: SpecRepositories(project.load(name))

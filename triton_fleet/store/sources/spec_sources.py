@@ -16,8 +16,7 @@ from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.reading.folder import read_folder
-from triton_fleet.spec.endpoint import Archive, Mode, PackedArchive
-from triton_fleet.spec.s3_repository import S3, in_s3
+from triton_fleet.spec.endpoint import S3, Archive, Mode, PackedArchive, in_s3
 from triton_fleet.spec.source import Mark, cannot_run_at, finding_at
 from triton_fleet.store.sources.copy import CopySource
 from triton_fleet.store.sources.folder import FolderSource

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from triton_fleet.catalog.python_packages import pinned_version
+from triton_fleet.catalog.releases import pinned_version
 
 _PIP = re.compile(r"(?:.*/)?pip[\d.]*")
 _ENDS = frozenset(["&&", "||", ";", "|", "&"])

@@ -21,7 +21,7 @@ import yaml
 from fleet_emulator.stand_ins.engines.calls import record_call
 from fleet_emulator.stand_ins.engines.onnx_model import OnnxError, require_importable, require_inputs
 from triton_fleet.catalog.data_file import LOADER
-from triton_fleet.catalog.versions import numbers
+from triton_fleet.catalog.releases import numbers
 from triton_fleet.core.sources import source_path
 from triton_fleet.repository.plan import FORMAT_0, HEADER, VERSION, plan_version
 

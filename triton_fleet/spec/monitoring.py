@@ -1,15 +1,22 @@
-"""What the endpoint measures, and how often SageMaker publishes it."""
+"""Monitoring of an endpoint: metrics, logs and data capture."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
+from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.properties import property_at
-from triton_fleet.spec.mistake import Mistake
-from triton_fleet.spec.values import Document, Seconds
+from triton_fleet.spec.values import Document, Mistake, Seconds, Share
 
 DIMENSIONS = 30
 """The most dimensions of a metric; source: CloudWatch API reference, Metric."""
@@ -65,3 +72,52 @@ class Metrics(Document):
         Those of calls follow only with `enhanced`. Source: SageMaker API reference, MetricsConfig.
         """
         return PUBLISHED if self.publish_every is None else self.publish_every
+
+
+_DAYS: tuple[int, ...] = tuple(data_file("log_retention.yaml")["days"])
+
+
+def _taken_by_cloudwatch(days: int) -> int:
+    if days not in _DAYS:
+        raise ValueError(f"CloudWatch accepts only {', '.join(map(str, _DAYS))} days as retention")
+    return days
+
+
+class Logs(Document):
+    """The endpoint's log groups: that of its containers and that of Triton's metrics."""
+
+    retention_days: Annotated[
+        int, AfterValidator(_taken_by_cloudwatch), WithJsonSchema({"type": "integer", "enum": list(_DAYS)})
+    ] = 30
+    """Days after which log events are deleted: 1, 3, 5, 7, 14, 30, 60, 90 and so on, at most 3653."""
+
+
+def _whole(share: float) -> float:
+    if not share.is_integer():
+        raise ValueError("SageMaker captures whole percents: write `1%` or more, without a fraction")
+    return share
+
+
+WholeShare = Annotated[
+    Share,
+    AfterValidator(_whole),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,3}%$", "examples": ["10%", "100%"]}),
+]
+"""A share in whole percent."""
+
+
+class Capture(Document):
+    """SageMaker's data capture, into the endpoint's own prefix of the artifact bucket."""
+
+    sample: WholeShare
+    """Share of calls to capture, `1%` to `100%` in whole percent."""
+    requests: bool = True
+    """Capture requests."""
+    responses: bool = True
+    """Capture responses."""
+
+    @model_validator(mode="after")
+    def _require_capture(self) -> Self:
+        if not self.requests and not self.responses:
+            raise ValueError("this captures nothing: leave `capture` out, or keep `requests` or `responses`")
+        return self

@@ -1,4 +1,4 @@
-"""Rules about the network access of an endpoint's containers."""
+"""Rules about security: who may call, secrets, the network, and fixes of Triton."""
 
 from __future__ import annotations
 
@@ -7,9 +7,67 @@ from collections.abc import Iterator, Mapping
 
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.raw import properties_at
+from triton_fleet.context.security_fixes import fix_names, security_gap
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.source import KeyPath
+
+
+@rule("FL570", source="docs/security.md", needed=True)
+def disallowed_invoker(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The roles that may call an endpoint are of accounts that the environment allows.
+
+    A spec could otherwise let any account call its models. The environment's `allowed_invokers` names
+    accounts and roles; without it, all roles of the environment's own account are allowed.
+    """
+    environment = endpoint.environment
+    if environment.is_local:
+        return
+    allowed = set[object](environment.allowed_invokers or ())
+    if environment.allowed_invokers is None:
+        allowed.add(environment.account)
+    for own in environment.own_values(endpoint.spec.endpoint, "access", "invokers"):
+        allowed.update(map(str, own) if isinstance(own, list) else ())
+    for index, invoker in enumerate(endpoint.spec.access.invokers):
+        account = invoker.split(":")[4]
+        if not allowed & {invoker, account}:
+            message = f"{invoker} is a role of account {account}, and the environment does not allow it"
+            hint = environment.allowance_hint("allowed_invokers")
+            yield Problem(("access", "invokers", index), message, hint)
+
+
+KNOWN_SECRET = re.compile(
+    r"(HF|HUGGING_FACE_HUB|GITHUB|AWS_SESSION|ACCESS|AUTH|API)_TOKEN$|(^|_)(SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY)$",
+    re.IGNORECASE,
+)
+SECRET_NAME = re.compile(rf"{KNOWN_SECRET.pattern}|^TOKEN$|(^|_)CREDENTIALS$", re.IGNORECASE)
+"""Names that may be of secrets; the known ones always are."""
+SECRET_VALUE = re.compile(
+    r"(AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}"
+)
+KEEP_IT = "keep it in Secrets Manager, give the container its ARN, and revoke what was committed"
+
+
+def redact(name: str, value: str) -> str:
+    """A variable's value as a message may show it."""
+    return "a secret" if SECRET_VALUE.search(value) or SECRET_NAME.search(name) else repr(value)
+
+
+@rule("FL242", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeModel.html")
+def plain_text_secret(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The container's environment contains no secret.
+
+    Anyone who may describe the Model or read the template or this file can read it.
+    """
+    for name, value in endpoint.spec.environment.items():
+        path = ("environment", name)
+        is_plain = value.strip() and not value.startswith(("arn:", "/")) and not value.isdecimal()
+        if SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
+            yield Problem(path, f"{name} contains a secret in plain text", KEEP_IT, confidential=True)
+        elif is_plain and SECRET_NAME.search(name):
+            message = f"{name} looks like a secret in plain text"
+            yield Problem(path, message, KEEP_IT, certain=False, confidential=True)
+
 
 ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
 VPC = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html"
@@ -96,3 +154,23 @@ def _leaves(value: object) -> Iterator[object]:
             yield from _leaves(each)
     elif value is not None:
         yield value
+
+
+BULLETINS = "https://github.com/NVIDIA/product-security"
+
+
+@rule("FL520", Severity.WARNING, source=BULLETINS)
+def missing_security_fix(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The release of Triton has the security fixes of its SageMaker front end that the mode needs.
+
+    AWS builds images of few releases, and does not publish what it patches in them. The fixes, with the first
+    release of each and what their absence allows, are in `triton_fleet/catalog/data/security_fixes.yaml`;
+    images.md lists them too. A policy requires them by `require: {security_fixes: {severity: high}}`.
+    """
+    gap = security_gap(endpoint)
+    if gap is not None and gap.missing:
+        message = (
+            f"Triton {gap.release} lacks security fixes for `mode: {gap.mode}`: {fix_names(gap.missing)}"
+        )
+        hint = f'{gap.remedy(gap.missing)}; or write `allow: {{missing-security-fix: "…"}}` with the reason'
+        yield Problem(("triton",), message, hint)
