@@ -1,18 +1,15 @@
 """CDK constructs of Triton endpoints on SageMaker; docs/constructs.md shows how to use them."""
 
-from triton_endpoints.artifact_bucket import ArtifactBucket
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
-from triton_endpoints.foundation import FoundationParts, declare_foundation
+from triton_endpoints.foundation import ArtifactBucket, FoundationParts, declare_foundation
 from triton_endpoints.library.companions import TritonAlarms, TritonDashboard, TritonScaling
 from triton_endpoints.library.endpoint import TritonEndpoint
 from triton_endpoints.library.engine_builds import EngineBuilds
 from triton_endpoints.library.environment import FleetEnvironment
-from triton_endpoints.library.imported_endpoint import ImportedEndpoint
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout
-from triton_endpoints.library.reference import EndpointReference
+from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, Scaling
+from triton_endpoints.library.reference import EndpointReference, ImportedEndpoint
 from triton_endpoints.library.sagemaker_model import SageMakerModel
-from triton_endpoints.library.scaling import Scaling
 from triton_endpoints.library.support import EndpointSupport
 
 __all__ = [

@@ -9,7 +9,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from triton_endpoints.acknowledgements import acknowledge_plain_topic
-from triton_endpoints.builds.failures import SEVERITY
+from triton_endpoints.builds.project import SEVERITY
 from triton_endpoints.policy import document
 from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
 from triton_fleet.spec.contacts import protocol

@@ -1,11 +1,14 @@
-"""Names and logical ids that follow from a content, so that another content is another resource."""
+"""Logical ids that follow content, and raw properties laid over a resource."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
 
-from aws_cdk import CfnElement, Stack
+from aws_cdk import CfnElement, CfnResource, Stack
+
+from triton_fleet.context.machines import OWN_MODEL, names_own_model
 
 
 def content_digest(stack: Stack, content: object) -> str:
@@ -30,3 +33,29 @@ def identify_by_content(element: CfnElement, content: object) -> str:
     digest = content_digest(stack, content).upper()
     element.override_logical_id(f"{stack.get_logical_id(element)}{digest}")
     return digest
+
+
+def lay_over(
+    resource: CfnResource, properties: Mapping[str, object], *, model: CfnResource | None = None
+) -> None:
+    """Override properties by their dotted path, such as `ProductionVariants.0.EnableSSMAccess`.
+
+    Args:
+        resource: What they are laid over.
+        properties: The values by their paths.
+        model: The Model that a spec calls by the logical id which it has in a stack of its own.
+    """
+    own = Stack.of(model).get_logical_id(model) if model else OWN_MODEL
+    for path, value in properties.items():
+        resource.add_property_override(path, value if own == OWN_MODEL else _with_model(value, own))
+
+
+def _with_model(value: object, own: str) -> object:
+    if names_own_model(value):
+        return {"Fn::GetAtt": [own, "ModelName"]}
+    match value:
+        case dict():
+            return {key: _with_model(inner, own) for key, inner in value.items()}
+        case list() | tuple():
+            return [_with_model(inner, own) for inner in value]
+    return value

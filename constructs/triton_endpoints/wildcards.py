@@ -1,6 +1,6 @@
 """Resources that are granted by a wildcard: each form with its actions and the reason.
 
-`triton_endpoints.access.wildcards` has those of the roles of a repository's jobs.
+`triton_endpoints.access.roles` has those of the roles of a repository's jobs.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from moto.iam.models import ManagedPolicy, Role, iam_backends
 
-from fleet_emulator.state_lock import turn
+from fleet_emulator.process_state import turn
 
 Statement: TypeAlias = Mapping[str, Any]
 Context: TypeAlias = Mapping[str, str | None]

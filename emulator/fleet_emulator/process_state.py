@@ -1,15 +1,16 @@
-"""What belongs to the one embedded AWS of this process: moto's state is global, so there can be only one."""
+"""The state of this process: its accounts, its host, and the lock by which requests take turns."""
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from fleet_emulator.accounts import Accounts
-from fleet_emulator.deployed_code import DeployedCode
+from fleet_emulator.function_output import DeployedCode
 from fleet_emulator.hosting import EndpointHost
 from fleet_emulator.product import local_session
 
@@ -96,3 +97,23 @@ def leave() -> None:
 def current() -> ProcessState:
     """The embedded AWS of this process."""
     return _current[0]
+
+
+_turn = threading.Lock()
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """Work on moto's state alone; turns do not nest."""
+    with _turn:
+        yield
+
+
+@contextmanager
+def handed_over() -> Iterator[None]:
+    """Within one's turn: let others work meanwhile."""
+    _turn.release()
+    try:
+        yield
+    finally:
+        _turn.acquire()

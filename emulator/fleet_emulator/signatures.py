@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, quote
 from botocore.utils import normalize_url_path
 
 from fleet_emulator.accounts import Accounts
-from fleet_emulator.refusals import (
+from fleet_emulator.failures import (
     MAX_SKEW,
     TIME,
     UNKNOWN_KEY,

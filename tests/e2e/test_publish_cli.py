@@ -243,5 +243,5 @@ def test_a_number_of_releases_that_makes_no_sense_is_refused(
 def test_the_documented_days_are_the_buckets_own() -> None:
     from triton_fleet.cli.publish import NONCURRENT_DAYS
 
-    source = (ROOT / "constructs/triton_endpoints/artifact_bucket.py").read_text()
+    source = (ROOT / "constructs/triton_endpoints/foundation.py").read_text()
     assert f"NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = {NONCURRENT_DAYS}, " in source

@@ -9,7 +9,7 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet_emulator.stacks.template import references
+from fleet_emulator.stacks.resources import references
 from fleet_stacks.fleet_app import EndpointStack
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.resources import KINDS, STACK, notified_topics

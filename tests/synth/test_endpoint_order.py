@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet_emulator.stacks.template import references
+from fleet_emulator.stacks.resources import references
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import STACK

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fleet_emulator.stacks.template import in_dependency_order
+from fleet_emulator.stacks.resources import in_dependency_order
 from fleet_emulator.types.catalog import recreates
 from fleet_emulator.types.resource import Declaration
 from tests.synth.flips import IN_THE_TEMPLATE

@@ -18,7 +18,7 @@ from tests.support.fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
-from triton_endpoints.access.wildcards import ACCESS_WILDCARDS
+from triton_endpoints.access.roles import ACCESS_WILDCARDS
 from triton_endpoints.wildcards import WILDCARDS
 from triton_fleet.endpoint.bucket_keys import OWNERS
 

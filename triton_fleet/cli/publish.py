@@ -28,7 +28,7 @@ from triton_fleet.store.publish.publish import publish as publish_archives
 
 KEEP = 10
 NONCURRENT_DAYS = 90
-"""How long the bucket keeps deleted objects, set in constructs/triton_endpoints/artifact_bucket.py."""
+"""How long the bucket keeps deleted objects, set in constructs/triton_endpoints/foundation.py."""
 HOURS = int(GRACE.total_seconds()) // 3600
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_endpoints.builds.permissions import BUCKET_KEY
+from triton_endpoints.builds.project import BUCKET_KEY
 from triton_endpoints.policy import Statement, spares_others, use_key
 from triton_endpoints.scaling_guard import SEE_SCALING
 from triton_fleet.builds.engines.artifacts import ENGINES

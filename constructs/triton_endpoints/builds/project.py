@@ -1,18 +1,25 @@
-"""A CodeBuild project of engines or images: the settings of a single build are in StartBuild, not here."""
+"""The CodeBuild projects of engines and images, their permissions, and the rule that reports failures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_codebuild as codebuild
+from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from triton_endpoints.acknowledgements import acknowledge_docker
+from triton_endpoints.endpoint.role import PULL
+from triton_endpoints.policy import Statement
+from triton_fleet.builds.engines.artifacts import ENGINES
+from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
 from triton_fleet.core.sources import source_path
+from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.deployment import BuildKind, Deployment
 
 BUILDSPECS = source_path("engine_build")
@@ -115,3 +122,119 @@ class BuildProject(Construct):
         )
         if kind.is_privileged:
             acknowledge_docker(project)
+
+
+SEVERITY: AlarmSeverity = "warning"
+FAILED = ("FAILED", "FAULT", "TIMED_OUT")
+"""STOPPED is not among them: the person who stops a build knows."""
+TEXT = (
+    '"The build of WHAT ended as <status> (<endpoint>, <request>). Running endpoints are not affected;'
+    ' the pending release is not published. Build: <build>. Log: <log>"'
+)
+_REASON_PATH = "$.detail.additional-information"
+_VARIABLES = f"{_REASON_PATH}.environment.environment-variables"
+NOUNS = {"engine": "a TensorRT engine", "image": "a container image"}
+PATHS = {
+    "status": "$.detail.build-status",
+    "build": "$.detail.build-id",
+    "request": f"{_VARIABLES}[0].value",
+    "endpoint": f"{_VARIABLES}[1].value",
+    "log": f"{_REASON_PATH}.logs.deep-link",
+}
+"""EventBridge escapes nothing: only what never has a quotation mark or a backslash may be here. The variables
+are those of StartBuild, an address in S3 and a name.
+
+Source: CodeBuild user guide, sample-build-notifications-ref.html.
+"""
+
+
+class BuildFailures(Construct):
+    """A rule of EventBridge that publishes to the topic of warnings, which lets EventBridge publish."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        deployment: Deployment,
+        what: str,
+        projects: Sequence[BuildKind],
+        topic: str,
+    ) -> None:
+        """Declare the rule.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            deployment: The environment.
+            what: What is built, in the singular: `engine` or `image`.
+            projects: The projects that build it.
+            topic: The ARN of who is notified.
+        """
+        super().__init__(scope, id)
+        events.CfnRule(
+            self,
+            "Resource",
+            name=deployment.build_failures(what),
+            description=f"Failed {what} builds of {deployment.environment}",
+            event_pattern={
+                "source": ["aws.codebuild"],
+                "detail-type": ["CodeBuild Build State Change"],
+                "detail": {
+                    "build-status": list(FAILED),
+                    "project-name": [deployment.build_project(project) for project in projects],
+                },
+            },
+            targets=[
+                events.CfnRule.TargetProperty(
+                    id=SEVERITY,
+                    arn=topic,
+                    input_transformer=events.CfnRule.InputTransformerProperty(
+                        input_paths_map=PATHS, input_template=TEXT.replace("WHAT", NOUNS[what])
+                    ),
+                )
+            ],
+        )
+
+
+BUCKET_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
+"""For objects of the artifact bucket that are read and written."""
+
+
+def source_statements(deployment: Deployment) -> list[Statement]:
+    """For a build by CodeBuild, which asks where the bucket of its source is, and whose."""
+    return [
+        Statement(
+            sid="FetchSource",
+            actions=["s3:GetObject", "s3:GetObjectVersion"],
+            resources=[f"{deployment.bucket_arn}/{ENGINES}scripts/*"],
+        ),
+        Statement(
+            sid="SeeSource",
+            actions=["s3:GetBucketAcl", "s3:GetBucketLocation"],
+            resources=[deployment.bucket_arn],
+        ),
+    ]
+
+
+def pull_statements(deployment: Deployment, *, own: bool) -> list[Statement]:
+    """Pull releases, from each account that has them for the region; `own`: the environment's images, too."""
+    repositories = [
+        deployment.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
+        for account in registry_accounts(deployment.region)
+    ]
+    if own:
+        repositories.append(deployment.arn("ecr", f"repository/{deployment.image_repository}"))
+    return [
+        Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+        Statement(sid="PullImage", actions=PULL, resources=repositories),
+    ]
+
+
+def write_log(deployment: Deployment, group: str) -> Statement:
+    """The log of a build, in a group that exists."""
+    return Statement(
+        sid="WriteLog",
+        actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+        resources=[deployment.arn("logs", f"log-group:{group}:*")],
+    )

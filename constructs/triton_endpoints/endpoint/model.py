@@ -6,7 +6,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from triton_endpoints.endpoint.role import EndpointRole
-from triton_endpoints.raw_properties import lay_over
+from triton_endpoints.logical_ids import lay_over
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.container import Network
 from triton_fleet.spec.endpoint import Compression, Mode

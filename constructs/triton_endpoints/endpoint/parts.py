@@ -9,12 +9,10 @@ from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets, EndpointAlarms, FoundationTopics
 from triton_endpoints.endpoint.check import CheckedEndpoint
-from triton_endpoints.endpoint.dashboard import EndpointDashboard
-from triton_endpoints.endpoint.invoker_role import InvokerRole
+from triton_endpoints.endpoint.dashboard import EndpointDashboard, EndpointQueries
 from triton_endpoints.endpoint.logs import OwnedLogs
 from triton_endpoints.endpoint.model import EndpointModel
-from triton_endpoints.endpoint.queries import EndpointQueries
-from triton_endpoints.endpoint.role import EndpointRole
+from triton_endpoints.endpoint.role import EndpointRole, InvokerRole
 from triton_endpoints.endpoint.sagemaker_endpoint import SageMakerEndpoint
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_endpoints.scaling_guard import GuardedUpdate

@@ -1,4 +1,4 @@
-"""The role that SageMaker and the container act in."""
+"""The execution role of an endpoint, and the role of its callers."""
 
 from __future__ import annotations
 
@@ -175,3 +175,37 @@ class EndpointRole(Construct):
             self._endpoint.deployment.arn("logs", f"log-group:{group}") for group in self._endpoint.log_groups
         ]
         return [arn + part for arn in arns for part in ("", ":*")]
+
+
+INVOKE = "sagemaker:InvokeEndpoint"
+STREAM = "sagemaker:InvokeEndpointWithResponseStream"
+
+
+class InvokerRole(Construct):
+    """A role that the spec's invokers take on, and that calls their endpoint and nothing else.
+
+    Streams are allowed where the container answers with them. The role exists before the endpoint, which it
+    names literally.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+        super().__init__(scope, id)
+        invokers = list(endpoint.spec.access.invokers)
+        trust = {
+            "Action": "sts:AssumeRole",
+            "Effect": "Allow",
+            "Principal": {"AWS": invokers[0] if len(invokers) == 1 else invokers},
+        }
+        self.role = iam.CfnRole(
+            self,
+            "Resource",
+            assume_role_policy_document=document([trust]),
+            description=f"Calls the Triton endpoint {endpoint.name}",
+        )
+        call = Statement(
+            sid="CallEndpoint",
+            actions=[INVOKE, *([STREAM] if endpoint.spec.container.streams else [])],
+            # SageMaker writes the name in lower case.
+            resources=[endpoint.deployment.arn("sagemaker", f"endpoint/{endpoint.name.lower()}")],
+        )
+        self.policy = lasting_policy(self, "Policy", role_name=self.role.ref, statements=[call])

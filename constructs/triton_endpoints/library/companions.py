@@ -10,10 +10,9 @@ from triton_endpoints.endpoint.dashboard import EndpointDashboard
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.declaration import alarm_targets, resolve
-from triton_endpoints.library.findings import report
-from triton_endpoints.library.imported_endpoint import ImportedEndpoint, declaration_of
-from triton_endpoints.library.props import Alarms
-from triton_endpoints.library.scaling import Scaling
+from triton_endpoints.library.environment import report
+from triton_endpoints.library.props import Alarms, Scaling
+from triton_endpoints.library.reference import ImportedEndpoint, declaration_of
 from triton_endpoints.library.shared_parts import claim
 from triton_fleet.endpoint.resolved_endpoint import VARIANT
 from triton_fleet.findings import FindingsError

@@ -12,9 +12,15 @@ from constructs import Construct
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
 from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
-from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, is_name, read_environment
-from triton_endpoints.library.findings import report
-from triton_endpoints.library.governance import bound_roles, tag
+from triton_endpoints.library.environment import (
+    EnvironmentProp,
+    EnvironmentSource,
+    bound_roles,
+    is_name,
+    read_environment,
+    report,
+    tag,
+)
 from triton_endpoints.library.network import VpcPlacement, VpcProps
 from triton_endpoints.library.shared_parts import SharedParts, claim
 from triton_endpoints.library.spec import FileSpec, PropsSpec

@@ -18,9 +18,8 @@ from triton_endpoints.library.declaration import Declaration, declare
 from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.model import TritonModel
 from triton_endpoints.library.network import VpcProps
-from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout
+from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout, Scaling
 from triton_endpoints.library.reference import EndpointReference
-from triton_endpoints.library.scaling import Scaling
 from triton_endpoints.library.spec import FileSpec, PropsSpec
 from triton_endpoints.library.support import EndpointSupport
 

@@ -8,9 +8,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from triton_endpoints.engines.build import EngineBuild
-from triton_endpoints.library.environment import EnvironmentProp, read_environment
-from triton_endpoints.library.findings import report
-from triton_endpoints.library.governance import bound_roles, tag
+from triton_endpoints.library.environment import EnvironmentProp, bound_roles, read_environment, report, tag
 from triton_endpoints.library.shared_parts import claim_builds, with_bucket
 from triton_fleet.findings import FindingsError
 

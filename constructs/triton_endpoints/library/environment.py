@@ -1,25 +1,96 @@
-"""Where constructs are deployed: an environment by its name, by its props, or by its file."""
+"""The environment of a construct, read from props or a file, and the findings about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from aws_cdk import Stack, Token
-from constructs import Construct
+import jsii
+from aws_cdk import Annotations, Stack, Tags, Token
+from aws_cdk import aws_iam as iam
+from constructs import Construct, IValidation
 
 from triton_endpoints.library.props import Keys, written
-from triton_endpoints.library.sources import source_of_props
 from triton_fleet.endpoint.environment import own_findings
-from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.reader import read_source
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.problems import validate
-from triton_fleet.spec.source import Source
+from triton_fleet.spec.problems import dotted_path, validate
+from triton_fleet.spec.source import KeyPath, Mark, Source
+
+
+def source_of_props(data: dict[str, object], names: Mapping[KeyPath, str], root: str) -> Source:
+    """A document without a file.
+
+    Args:
+        data: What a file would hold.
+        names: What a prop is called whose name is not its key, by the key's path.
+        root: What stands before all other keys; empty for props of the construct itself.
+    """
+    prefix = f"{root}." if root else ""
+    marks = {path: _mark(prop_name(path, names, prefix), value) for path, value in _paths(data)}
+    return Source(Path(root), data, {**marks, (): _mark(root, None)})
+
+
+def prop_name(path: KeyPath, names: Mapping[KeyPath, str], prefix: str = "") -> str:
+    """The prop of a key: `instance.type`."""
+    for end in range(len(path), 0, -1):
+        if path[:end] in names:
+            below = dotted_path(path[end:])
+            joint = "." if below and not below.startswith("[") else ""
+            return f"{names[path[:end]]}{joint}{below}"
+    return f"{prefix}{dotted_path(path)}"
+
+
+def _mark(name: str, value: object) -> Mark:
+    # A prop stands in no line: line and column 0 are not shown.
+    shown = str(value) if isinstance(value, int | float) else ""
+    return Mark(Path(name), 0, 0, shown)
+
+
+def _paths(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+    if path:
+        yield path, value
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _paths(inner, (*path, str(key)))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _paths(inner, (*path, index))
+
+
+@jsii.implements(IValidation)
+class _Problems:
+    """Sentences that make a synth fail; the CDK collects those of all constructs."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+
+    def validate(self) -> list[str]:
+        """What is wrong."""
+        return self._texts
+
+
+def report(construct: Construct, findings: Iterable[Finding]) -> None:
+    """Let errors fail the synth at the construct's path, and warnings be annotations to acknowledge."""
+    found = list(dict.fromkeys(findings))
+    if errors := [text(each) for each in found if each.severity is Severity.ERROR]:
+        construct.node.add_validation(_Problems(errors))
+    for each in found:
+        if each.severity is Severity.WARNING:
+            Annotations.of(construct).add_warning_v2(f"triton-fleet:{each.code}", text(each))
+
+
+def text(finding: Finding) -> str:
+    """One finding as a line: place, code, message, remedy."""
+    place = f"{finding.place}: " if finding.place not in ("", ".") else ""
+    hint = f"; remedy: {finding.hint}" if finding.hint else ""
+    return f"{place}{finding.code} {finding.message}{hint}"
+
 
 SUFFIX = ".yaml"
 REMEDY = 'give the stack both: `env=Environment(account="111122223333", region="us-east-1")`'
@@ -124,3 +195,24 @@ def _keys(given: FleetEnvironment) -> dict[str, object]:
         "environment": given.name,
         **{name: value for name, value in values.items() if value is not None},
     }
+
+
+OWN_PREFIX = "triton-fleet:"
+OWN_PRIORITY = 1000
+"""Above what the CDK gives to tags that are added (100) and removed (200) by the app."""
+
+
+def tag(construct: Construct, tags: Mapping[str, str]) -> None:
+    """Tag everything below a construct; of the app's own keys the app's values win below it, of ours ours."""
+    for name, value in tags.items():
+        if name.startswith(OWN_PREFIX):
+            Tags.of(construct).add(name, value, priority=OWN_PRIORITY)
+        else:
+            Tags.of(construct).add(name, value)
+
+
+def bound_roles(construct: Construct, place: Deployment) -> None:
+    """Bound every role below a construct, where the environment has a boundary."""
+    if place.permissions_boundary:
+        policy = iam.ManagedPolicy.from_managed_policy_arn(construct, "Boundary", place.permissions_boundary)
+        iam.PermissionsBoundary.of(construct).apply(policy)

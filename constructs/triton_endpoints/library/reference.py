@@ -1,7 +1,8 @@
-"""An endpoint by its name: grants, metrics, ARN."""
+"""An endpoint by its name: its grants, its metrics, and what an imported one serves."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypedDict, Unpack
 
 from aws_cdk import Duration, Stack
@@ -9,6 +10,12 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from triton_endpoints.library.declaration import Declaration
+from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.model import TritonModel
+from triton_endpoints.library.props import Alarms, Instance, Keys, Scaling
+from triton_endpoints.library.spec import PropsSpec
+from triton_endpoints.library.support import EndpointSupport
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.endpoint.resolved_endpoint import VARIANT
 
@@ -132,3 +139,56 @@ class EndpointReference(Construct):
     def metric_disk_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Disk of an instance in use, in percent."""
         return self.metric("disk_utilization", **options)
+
+
+class ImportedEndpoint(EndpointReference):
+    """An endpoint that is deployed elsewhere, and what it serves: for TritonAlarms and the like beside it.
+
+    Nothing of it is read from AWS: the rules check what is written here.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        endpoint_name: str,
+        triton: str,
+        instance: Instance,
+        model: TritonModel,
+        environment: EnvironmentProp | None = None,
+        support: EndpointSupport | None = None,
+        metrics: Keys | None = None,
+    ) -> None:
+        """Describe an endpoint of the stack's account and region.
+
+        Args:
+            scope: The parent; its stack has an account and a region.
+            id: The construct's own.
+            endpoint_name: The endpoint's name.
+            triton: Its container release, such as `25.04`.
+            instance: Its machines.
+            model: What it serves.
+            environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: the
+                support's.
+            support: What endpoints share; default: the environment's, if the app has declared it before.
+            metrics: Keys of `metrics` of a spec.
+        """
+        super().__init__(scope, id, endpoint_name=endpoint_name)
+        self._spec = PropsSpec(
+            endpoint_name=endpoint_name,
+            triton=triton,
+            instance=instance,
+            model=model,
+            alarms=None,
+            sections={"metrics": metrics},
+        )
+        self._environment, self._support = environment, support
+
+
+def declaration_of(
+    endpoint: ImportedEndpoint, *, alarms: Alarms | None = None, scaling: Scaling | None = None
+) -> Declaration:
+    """What an imported endpoint would be declared from, with the alarms and the scaling of its companions."""
+    spec = replace(endpoint._spec, alarms=alarms, scaling=scaling)
+    return Declaration(spec=spec, environment=endpoint._environment, support=endpoint._support)

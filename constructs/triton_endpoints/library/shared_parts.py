@@ -16,8 +16,7 @@ from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.foundation import FoundationParts
 from triton_endpoints.library.alarm_actions import SupportTopics
-from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment
-from triton_endpoints.library.findings import report
+from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment, report
 from triton_endpoints.policy import document
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity

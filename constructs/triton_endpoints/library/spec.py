@@ -9,10 +9,18 @@ from pathlib import Path
 
 from aws_cdk import aws_kms as kms
 
+from triton_endpoints.library.environment import prop_name, source_of_props
 from triton_endpoints.library.model import TritonModel, given_data, model_keys, url_findings
-from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, spec_keys, written
-from triton_endpoints.library.scaling import Scaling, scaling_keys
-from triton_endpoints.library.sources import prop_name, source_of_props
+from triton_endpoints.library.props import (
+    Alarms,
+    Capture,
+    Instance,
+    Rollout,
+    Scaling,
+    scaling_keys,
+    spec_keys,
+    written,
+)
 from triton_fleet.endpoint.locks import read_lock_file
 from triton_fleet.endpoint.resolved_endpoint import GivenData
 from triton_fleet.findings import Finding, FindingsError

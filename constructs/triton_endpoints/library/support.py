@@ -7,9 +7,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from triton_endpoints.foundation import declare_foundation
-from triton_endpoints.library.environment import EnvironmentProp
-from triton_endpoints.library.findings import report
-from triton_endpoints.library.governance import bound_roles, tag
+from triton_endpoints.library.environment import EnvironmentProp, bound_roles, report, tag
 from triton_endpoints.library.shared_parts import SharedParts, claim_builds
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.alarms import AlarmSeverity

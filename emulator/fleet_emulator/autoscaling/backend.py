@@ -22,10 +22,16 @@ from moto.applicationautoscaling.urls import url_bases
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet_emulator.autoscaling.activities import ScalingActivities
-from fleet_emulator.autoscaling.policies import require_untracked_metric
-from fleet_emulator.autoscaling.schedules import require_schedule, require_time_zone
-from fleet_emulator.autoscaling.tags import TargetTags
-from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId, suspended_state
+from fleet_emulator.autoscaling.targets import (
+    InvalidError,
+    ObjectNotFoundError,
+    TargetId,
+    TargetTags,
+    require_schedule,
+    require_time_zone,
+    require_untracked_metric,
+    suspended_state,
+)
 from fleet_emulator.autoscaling.variants import (
     INSTANCE_COUNT,
     NAMESPACE,

@@ -18,8 +18,7 @@ from moto.cloudwatch.urls import url_bases
 from moto.core.responses import ActionResult
 
 from fleet_emulator.cloudwatch.queries import Queries, check_statistic
-from fleet_emulator.cloudwatch.samples import STATISTICS, Samples, StatisticSet
-from fleet_emulator.cloudwatch.store import Metric, MetricStore
+from fleet_emulator.cloudwatch.samples import STATISTICS, Metric, MetricStore, Samples, StatisticSet
 from fleet_emulator.service_urls import ServiceUrls
 
 MOST_METRICS, MOST_VALUES = 1000, 150

@@ -15,9 +15,9 @@ from moto.awslambda.models import lambda_backends
 from moto.stepfunctions.models import stepfunctions_backends
 
 from fleet_emulator import process_state
+from fleet_emulator.functions.backend import EmbeddedFunction
 from fleet_emulator.functions.call import NotHostedError
-from fleet_emulator.functions.function import EmbeddedFunction
-from fleet_emulator.state_lock import handed_over
+from fleet_emulator.process_state import handed_over
 
 _ON_EVENT, _IS_COMPLETE = "USER_ON_EVENT_FUNCTION_ARN", "USER_IS_COMPLETE_FUNCTION_ARN"
 _WAITER = "WAITER_STATE_MACHINE_ARN"

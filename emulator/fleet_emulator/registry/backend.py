@@ -22,8 +22,13 @@ from moto.ecr.urls import url_bases
 
 from fleet_emulator.product import Image, image, regions_of, releases
 from fleet_emulator.registry import images
-from fleet_emulator.registry.errors import LayerInaccessibleError, LayersNotFoundError
-from fleet_emulator.registry.layers import Upload, keep_layer, layer_url
+from fleet_emulator.registry.images import (
+    LayerInaccessibleError,
+    LayersNotFoundError,
+    Upload,
+    keep_layer,
+    layer_url,
+)
 from fleet_emulator.service_urls import ServiceUrls
 
 STAND_IN = json.dumps(

@@ -1,8 +1,4 @@
-"""Images of the account's own repositories: a manifest by its digest, which tags name.
-
-moto makes up digests, deletes an image whose tag moves to another one, and takes layers that do not exist.
-Source: ECR's API reference, PutImage, BatchGetImage and BatchDeleteImage.
-"""
+"""Images of the embedded ECR: their layers, their uploads, and the errors of its registry."""
 
 from __future__ import annotations
 
@@ -12,15 +8,176 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, cast
 
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from moto.core.exceptions import ServiceException
 from moto.ecr.exceptions import ImageAlreadyExistsException, InvalidParameterException
-from moto.ecr.models import Image, Repository
+from moto.ecr.models import Image, LayerUpload, Repository
+from moto.s3.models import s3_backends
+from moto.utilities.utils import get_partition
 
-from fleet_emulator.registry.errors import (
-    ImageDigestDoesNotMatchError,
-    ImageTagAlreadyExistsError,
-    LayersNotFoundError,
-    ReferencedImagesNotFoundError,
-)
+from fleet_emulator import process_state
+
+
+class EmptyUploadError(ServiceException):
+    """CompleteLayerUpload without any part."""
+
+    code = "EmptyUploadException"
+    message = "The specified layer upload does not contain any layer parts."
+
+
+class InvalidLayerError(ServiceException):
+    """CompleteLayerUpload with the digest of other bytes."""
+
+    code = "InvalidLayerException"
+
+    def __init__(self, digests: list[str], actual: str) -> None:
+        super().__init__(
+            f"Layer digests '{', '.join(digests)}' do not match the digest of the layer, '{actual}'"
+        )
+
+
+class LayerPartTooSmallError(ServiceException):
+    """CompleteLayerUpload where a part that is not the last one was small."""
+
+    code = "LayerPartTooSmallException"
+    message = "Layer parts must be at least 5 MiB in size."
+
+
+class LayerAlreadyExistsError(ServiceException):
+    """CompleteLayerUpload of a layer that the repository has."""
+
+    code = "LayerAlreadyExistsException"
+
+    def __init__(self, repository: str, registry: str, digest: str) -> None:
+        super().__init__(
+            f"Layer with digest '{digest}' already exists in the repository with name '{repository}'"
+            f" in registry with id '{registry}'"
+        )
+
+
+class LayersNotFoundError(ServiceException):
+    """The repository has no such layer."""
+
+    code = "LayersNotFoundException"
+
+    def __init__(self, repository: str, registry: str, digests: list[str]) -> None:
+        super().__init__(
+            f"Layers with digests '{', '.join(digests)}' required for pushing or pulling do not exist"
+            f" in the repository with name '{repository}' in the registry with id '{registry}'"
+        )
+
+
+class LayerInaccessibleError(ServiceException):
+    """No image of the repository has the layer."""
+
+    code = "LayerInaccessibleException"
+    message = "The specified layer is not available because it is not associated with an image."
+
+
+class ReferencedImagesNotFoundError(ServiceException):
+    """An index names an image that the repository does not have."""
+
+    code = "ReferencedImagesNotFoundException"
+    message = "The manifest list is referencing an image that does not exist."
+
+
+class ImageDigestDoesNotMatchError(ServiceException):
+    """PutImage with the digest of another manifest."""
+
+    code = "ImageDigestDoesNotMatchException"
+
+    def __init__(self, digest: str, actual: str) -> None:
+        super().__init__(f"Image digest '{digest}' does not match the digest of the manifest, '{actual}'")
+
+
+class ImageTagAlreadyExistsError(ServiceException):
+    """A tag that may not be moved to another image."""
+
+    code = "ImageTagAlreadyExistsException"
+
+    def __init__(self, repository: str, tag: str) -> None:
+        super().__init__(
+            f"The image tag '{tag}' already exists in the '{repository}' repository"
+            " and cannot be overwritten because the repository is immutable."
+        )
+
+
+OWNER = "000000000000"
+"""Stands in for the account of AWS that owns the bucket: it is not listed among the caller's."""
+MIN_PART_BYTES = 5 << 20
+SECONDS_OF_A_URL = 3600
+
+
+class Upload(LayerUpload):
+    """A layer that is uploaded in parts."""
+
+    def __init__(self, repository_name: str, registry_id: str) -> None:
+        super().__init__(repository_name, registry_id)
+        self._last_size = 0
+        self._has_small_part = False
+
+    def add(self, part: bytes) -> None:
+        """The part that follows."""
+        self._has_small_part |= 0 < self._last_size < MIN_PART_BYTES
+        self._last_size = len(part)
+        self.layer_parts += part
+
+    def require_layer(self, repository: Repository, digests: list[str]) -> str:
+        """The digest of the layer.
+
+        Raises:
+            ServiceException: nothing was uploaded, parts were too small, it has another digest, or exists.
+        """
+        if not self.layer_parts:
+            raise EmptyUploadError
+        if self._has_small_part:
+            raise LayerPartTooSmallError
+        digest = f"sha256:{hashlib.sha256(self.layer_parts).hexdigest()}"
+        if digest not in digests:
+            raise InvalidLayerError(digests, digest)
+        if digest in repository.layers:
+            raise LayerAlreadyExistsError(repository.name, repository.registry_id, digest)
+        return digest
+
+
+def keep_layer(repository: Repository, digest: str, content: bytes) -> None:
+    """Put a layer where its URL leads."""
+    s3 = s3_backends[OWNER][get_partition(repository.region_name)]
+    bucket = _bucket(repository)
+    if bucket not in s3.buckets:
+        s3.create_bucket(bucket, repository.region_name)
+    s3.put_object(bucket, _key(repository, digest), content)
+    repository.layers[digest] = len(content)
+
+
+def read_layer(repository: Repository, digest: str) -> bytes:
+    """The content of a layer or a configuration."""
+    s3 = s3_backends[OWNER][get_partition(repository.region_name)]
+    found = s3.get_object(_bucket(repository), _key(repository, digest))
+    assert found is not None  # noqa: S101 (an image names what exists)
+    return bytes(found.value)
+
+
+def layer_url(repository: Repository, digest: str) -> str:
+    """A URL that reads the layer for an hour."""
+    running = process_state.current()
+    url = f"{running.url}/{_bucket(repository)}/{_key(repository, digest)}"
+    request = AWSRequest(method="GET", url=url)
+    keys = running.accounts.keys_of(OWNER)
+    credentials = Credentials(keys.access_key_id, keys.secret_access_key)
+    S3SigV4QueryAuth(credentials, "s3", repository.region_name, expires=SECONDS_OF_A_URL).add_auth(request)
+    return str(request.url)
+
+
+def _bucket(repository: Repository) -> str:
+    return f"prod-{repository.region_name}-starport-layer-bucket"
+
+
+def _key(repository: Repository, digest: str) -> str:
+    return f"{repository.registry_id}/{repository.name}/{digest.removeprefix('sha256:')}"
+
 
 NOT_FOUND = ("ImageNotFound", "Requested image not found")
 REFERENCED = ("ImageReferencedByManifestList", "Requested image referenced by manifest list")

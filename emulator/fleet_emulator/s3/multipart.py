@@ -1,24 +1,155 @@
-"""Multipart uploads: their state and API calls, where moto compares no checksum and knows no unknown upload.
-
-Source: Amazon S3 API reference, UploadPart, UploadPartCopy and CompleteMultipartUpload.
-"""
+"""Multipart uploads: their parts, and what CompleteMultipartUpload compares."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlparse
 
+import xmltodict  # type: ignore[import-untyped]
 from moto.core.common_types import TYPE_RESPONSE
 from moto.core.responses import ActionResult
-from moto.s3.exceptions import InvalidMaxPartNumberArgument, MissingKey, NoSuchUpload, PreconditionFailed
-from moto.s3.models import FakeKey, S3Backend
+from moto.s3.exceptions import (
+    EntityTooSmall,
+    InvalidMaxPartNumberArgument,
+    InvalidPart,
+    InvalidPartOrder,
+    MalformedXML,
+    MissingKey,
+    NoSuchUpload,
+    PreconditionFailed,
+    S3ClientError,
+)
+from moto.s3.models import FakeKey, FakeMultipart, S3Backend
 from moto.s3.responses import S3Response
 
 from fleet_emulator.s3 import checksums
-from fleet_emulator.s3.completion import Completion
-from fleet_emulator.s3.keys import checksum_headers, copy_range, note
-from fleet_emulator.s3.uploads import EmbeddedUpload
+from fleet_emulator.s3.checksums import COMPOSITE, FULL_OBJECT, Checksum, algorithm_and_type, composite
+from fleet_emulator.s3.content import Content, Spool, checksum_headers, content_of, copy_range, fill, note
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """`size` in bytes; by number its parts' ETags and their checksums, "" where none is given."""
+
+    size: int | None
+    checksum: Checksum | None
+    checksum_type: str
+    etags: Mapping[int, str]
+    checksums: Mapping[int, str]
+
+    @classmethod
+    def of(cls, headers: Mapping[str, str], body: bytes, algorithm: str) -> Completion:
+        """Read a request; the upload's `algorithm` decides which of a part's checksums counts.
+
+        Raises:
+            S3ClientError: InvalidPartOrder (moto compares with 0 each time), or an invalid checksum.
+        """
+        size = headers.get("x-amz-mp-object-size")
+        listed = xmltodict.parse(body, force_list=("Part",)) if body else {}
+        parts: list[dict[str, Any]] = (listed.get("CompleteMultipartUpload") or {}).get("Part", [])
+        numbers = [int(part["PartNumber"]) for part in parts]
+        if any(after <= before for before, after in pairwise(numbers)):
+            raise InvalidPartOrder
+        return cls(
+            size=None if size is None else int(size),
+            checksum=checksums.request_checksum(headers),
+            checksum_type=headers.get(checksums.TYPE, ""),
+            etags={int(part["PartNumber"]): part["ETag"] for part in parts},
+            checksums={int(part["PartNumber"]): part.get(f"Checksum{algorithm}") or "" for part in parts},
+        )
+
+
+SMALLEST_PART = 5 << 20
+"""Bytes of every part but the last."""
+
+
+class EmbeddedUpload(FakeMultipart):
+    """One upload; `algorithm` and `checksum_type` are "" when it was created without."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.algorithm, self.checksum_type = algorithm_and_type(self.metadata)
+        # moto answers both from here, and gives them to the object.
+        self.metadata.update({checksums.TYPE: self.checksum_type} if self.algorithm else {})
+        self.expected: Completion | None = None
+        self.checksum: Checksum | None = None
+        self._spool = Spool()
+
+    def check_part(self, checksum: Checksum | None) -> None:
+        """See that a part has the checksum that the upload needs.
+
+        Raises:
+            S3ClientError: InvalidRequest.
+        """
+        actual = checksum.algorithm if checksum else ""
+        if self.algorithm and actual != self.algorithm and (actual or self.checksum_type == COMPOSITE):
+            raise S3ClientError(
+                "InvalidRequest",
+                f"Checksum Type mismatch occurred, expected checksum Type: {self.algorithm.lower()}, "
+                f"actual checksum Type: {actual.lower() or 'null'}",
+            )
+
+    def take_part(self, number: int, value: bytes | Content, checksum: Checksum | None) -> FakeKey:
+        """Keep a part, in place of one that came before under its number."""
+        part: FakeKey = self.set_part(number, b"")
+        fill(part, value if isinstance(value, Content) else self._spool.keep(value))
+        note(part, checksum, FULL_OBJECT)
+        return part
+
+    def complete(self, body: Iterator[tuple[int, str]]) -> tuple[Content, str, None]:  # type: ignore[override]
+        """The content and its ETag; the checksum, if there is one, is in `checksum` then.
+
+        Raises:
+            S3ClientError: S3 would refuse it; the upload stays as it is.
+        """
+        parts = [self._part(number, etag) for number, etag in body]
+        if not parts:
+            raise MalformedXML
+        if any(part.contentsize < SMALLEST_PART for part in parts[:-1]):
+            raise EntityTooSmall
+        content = Content.joined(content_of(part) for part in parts)
+        if self.expected is not None:
+            self._compare(self.expected, parts, content)
+        md5s = b"".join(bytes.fromhex(part.etag.strip('"')) for part in parts)
+        return content, f"{hashlib.md5(md5s, usedforsecurity=False).hexdigest()}-{len(parts)}", None
+
+    def _part(self, number: int, etag: str) -> FakeKey:
+        part = self.parts.get(number)
+        if part is None or part.etag.strip('"') != etag.strip('"'):
+            raise InvalidPart
+        checksum = self.expected.checksums[number] if self.expected else ""
+        if self.checksum_type == COMPOSITE and not checksum:
+            raise S3ClientError(
+                "InvalidRequest",
+                f"The upload was created using a {self.algorithm.lower()} checksum. The complete request "
+                f"must include the checksum for each part. It was missing for part {number} in the request.",
+            )
+        if checksum and part.checksum_value not in (None, checksum):
+            raise InvalidPart
+        return part
+
+    def _compare(self, expected: Completion, parts: list[FakeKey], content: Content) -> None:
+        if expected.size not in (None, len(content)):
+            raise S3ClientError(
+                "InvalidRequest",
+                f"The provided 'x-amz-mp-object-size' header value {expected.size} does not match what was "
+                f"computed: {len(content)}",
+            )
+        algorithm = self.algorithm or (expected.checksum.algorithm if expected.checksum else "")
+        if self.checksum_type == COMPOSITE:
+            self.checksum = composite(algorithm, (part.checksum_value for part in parts))
+        else:
+            self.checksum = checksums.compute_checksum(algorithm, content)
+        if expected.checksum_type not in ("", self.checksum_type) or (
+            expected.checksum and self.checksum and expected.checksum.plain != self.checksum.plain
+        ):
+            raise checksums.bad_digest(algorithm)
+        self.checksum = self.checksum or expected.checksum
+
 
 MAX_PARTS = 10_000
 

@@ -17,19 +17,17 @@ from moto.sagemaker.urls import url_bases
 from fleet_emulator import process_state
 from fleet_emulator.failures import is_said, reason_of
 from fleet_emulator.hosting import DeployedEndpoint, HostingError
+from fleet_emulator.process_state import handed_over
+from fleet_emulator.sagemaker.constraints import Names, arn_of
+from fleet_emulator.sagemaker.deployment import NOTHING_RETAINED, Retention, alarms_on, require_deployment
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
-from fleet_emulator.sagemaker.deployment import alarms_on, require_deployment
 from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
 from fleet_emulator.sagemaker.instance_quotas import first_instances, require_quotas, second_instances
 from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs, EmbeddedJobsResponse
-from fleet_emulator.sagemaker.model_data import require_model_data
-from fleet_emulator.sagemaker.model_image import require_model_image
-from fleet_emulator.sagemaker.names import Names, arn_of
-from fleet_emulator.sagemaker.retention import NOTHING_RETAINED, Retention
+from fleet_emulator.sagemaker.model_data import require_model_data, require_model_image
 from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, require_scalable_variant
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_metrics, require_variants
 from fleet_emulator.service_urls import ServiceUrls
-from fleet_emulator.state_lock import handed_over
 
 log = logging.getLogger("fleet_emulator")
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from botocore.model import ListShape, ServiceModel, Shape, StringShape, StructureShape
 from botocore.session import Session
 from botocore.validate import ParamValidator
 from moto.sagemaker.exceptions import ValidationError
+from moto.sagemaker.utils import arn_formatter
 
 _READ: Mapping[str, Callable[[str], object]] = {
     "integer": int,
@@ -84,3 +85,35 @@ def _violations(shape: Shape, value: Any, path: str) -> Iterator[tuple[str, Any,
             yield path, value, f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
     elif shape.type_name == "integer" and value > shape.metadata.get("max", value):
         yield path, value, f"Member must have value less than or equal to {shape.metadata['max']}"
+
+
+V = TypeVar("V")
+
+
+class Names(dict[str, V]):
+    """Resources by their names, found in any case; values know how their names were spelled."""
+
+    def __getitem__(self, name: str) -> V:
+        return super().__getitem__(name.lower())
+
+    def __setitem__(self, name: str, value: V) -> None:
+        super().__setitem__(name.lower(), value)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name.lower())
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(str(name).lower())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The resource, or the default."""
+        return super().get(name.lower(), default)
+
+    def pop(self, name: str, *default: Any) -> Any:
+        """Remove the resource."""
+        return super().pop(name.lower(), *default)
+
+
+def arn_of(kind: str, name: str, account: str, region: str) -> str:
+    """The ARN of a model, an endpoint configuration or an endpoint, with its name in lower case."""
+    return arn_formatter(kind, name.lower(), account, region)

@@ -5,7 +5,8 @@ Its waits are skipped here, and traffic does not shift in steps: an update is se
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from moto.cloudwatch.models import CloudWatchBackend
@@ -92,3 +93,43 @@ def _require_size(holder: Config, rule: tuple[str, int, int], variants: Sequence
                 f"{name} must be {least}-{most}% of the total instance count of variant "
                 f"'{variant['VariantName']}'."
             )
+
+
+_SHOWN = {
+    "DesiredInstanceCount": ("CurrentInstanceCount", "DesiredInstanceCount"),
+    "DesiredWeight": ("CurrentWeight", "DesiredWeight"),
+}
+_CAPTURE = "DataCaptureConfig"
+
+
+@dataclass(frozen=True)
+class Retention:
+    """The kinds of properties that are retained; all others come from the new configuration."""
+
+    kinds: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, retain_all: Any, excluded: Iterable[Mapping[str, str]] | None) -> Retention:
+        """RetainAllVariantProperties and ExcludeRetainedVariantProperties; a template may write true as text.
+
+        Raises:
+            ValidationError: an excluded property is of an unknown type.
+        """
+        given = list(excluded or ())
+        require_shape("VariantPropertyList", given, "excludeRetainedVariantProperties")
+        if retain_all not in (True, "true"):
+            return cls()
+        return cls(frozenset({*_SHOWN, _CAPTURE} - {each["VariantPropertyType"] for each in given}))
+
+    @property
+    def capture(self) -> bool:
+        """Whether the data capture stays as it is."""
+        return _CAPTURE in self.kinds
+
+    def of_variant(self, before: Mapping[str, Any]) -> dict[str, Any]:
+        """What a variant takes over from the one of its name, as DescribeEndpoint shows it."""
+        shown = [key for kind in self.kinds for key in _SHOWN.get(kind, ())]
+        return {key: before[key] for key in shown if key in before}
+
+
+NOTHING_RETAINED = Retention()

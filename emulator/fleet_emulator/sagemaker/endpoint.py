@@ -10,11 +10,11 @@ from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 
 from fleet_emulator import process_state
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId, HostingError
+from fleet_emulator.process_state import turn
+from fleet_emulator.sagemaker.constraints import arn_of
+from fleet_emulator.sagemaker.deployment import Retention
 from fleet_emulator.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
-from fleet_emulator.sagemaker.names import arn_of
-from fleet_emulator.sagemaker.retention import Retention
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, model_names, pools_of
-from fleet_emulator.state_lock import turn
 
 _SETTLED = ("InService", "Failed", "UpdateRollbackFailed")
 

@@ -14,8 +14,8 @@ from moto.servicequotas.models import servicequotas_backends
 from fleet_emulator.product import all_instances_quota, instance_quota
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
+from fleet_emulator.sagemaker.deployment import Retention
 from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint
-from fleet_emulator.sagemaker.retention import Retention
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, Variant, pools_of
 
 _SERVICE = "sagemaker"

@@ -1,17 +1,19 @@
-"""SageMaker looks for a model's data in S3 when the model is created, and refuses the model without it.
-
-Source: SageMaker API reference, ContainerDefinition and S3ModelDataSource.
-"""
+"""The data and the image of a model, which have to exist."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ecr.models import ecr_backends
 from moto.s3.exceptions import MissingBucket
 from moto.s3.models import S3Backend
 from moto.s3.utils import bucket_and_name_from_url
 from moto.sagemaker.exceptions import ValidationError
+
+from fleet_emulator.registry.images import EmbeddedImage, images_of, read_layer
 
 FILES, ARCHIVE, SINGLE_FILE = ("S3Prefix", "None"), ("S3Object", "Gzip"), ("S3Object", "None")
 """What a ModelDataSource may name, as S3DataType and CompressionType."""
@@ -76,3 +78,50 @@ def _check_source(container: Mapping[str, Any]) -> None:
         )
     if form == FILES and not url.endswith("/"):
         raise ValidationError(f"S3Uri '{url}' of S3DataType S3Prefix must end with a forward slash (/).")
+
+
+DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+MULTI_MODEL = "com.amazonaws.sagemaker.capabilities.multi-models"
+_ECR = re.compile(
+    r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?::([^@]+))?(?:@(.+))?"
+)
+
+
+def require_model_image(container: Mapping[str, Any], account: str, region: str) -> None:
+    """Refuse a container whose image is of the account's own registry and cannot be run.
+
+    Sources: aws-samples/easy-amazon-sagemaker-deployments 4 (missing), aws/amazon-sagemaker-feedback 180
+    (manifest), aws/amazon-sagemaker-examples 3925 (label).
+
+    Raises:
+        ValidationError: in SageMaker's words.
+    """
+    name = str(container.get("Image", ""))
+    parts = _ECR.fullmatch(name)
+    if parts is None or (parts[1], parts[2]) != (account, region):
+        return
+    repository = ecr_backends[account][region].repositories.get(parts[3])
+    image = _image(repository, parts[4] or "latest", parts[5]) if repository is not None else None
+    if repository is None or image is None:
+        raise ValidationError(f"Requested image {name} not found.")
+    if image.image_manifest_media_type != DOCKER_MANIFEST:
+        raise ValidationError(
+            f"Unsupported manifest media type {image.image_manifest_media_type} for image {name}. Ensure that"
+            " valid manifest media type is used for specified image."
+        )
+    if container.get("Mode") == "MultiModel" and _labels(repository, image).get(MULTI_MODEL) != "true":
+        raise ValidationError(
+            f"Your Ecr Image {name} does not contain required {MULTI_MODEL}=true Docker label(s)."
+        )
+
+
+def _image(repository: Any, tag: str, digest: str | None) -> EmbeddedImage | None:
+    for image in images_of(repository):
+        if image.get_image_digest() == digest if digest else tag in image.image_tags:
+            return image
+    return None
+
+
+def _labels(repository: Any, image: EmbeddedImage) -> Mapping[str, str]:
+    config = json.loads(read_layer(repository, image.content["config"]["digest"]))
+    return dict(config.get("config", {}).get("Labels") or {})

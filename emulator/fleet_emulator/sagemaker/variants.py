@@ -9,8 +9,7 @@ from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import FakeEndpointConfig, Model
 
 from fleet_emulator.product import property_at
-from fleet_emulator.sagemaker.constraints import require_shape
-from fleet_emulator.sagemaker.names import arn_of
+from fleet_emulator.sagemaker.constraints import arn_of, require_shape
 
 Variant = Mapping[str, Any]
 

@@ -13,12 +13,12 @@ from moto.cloudformation.utils import generate_changeset_id, generate_stack_id, 
 from moto.core.responses import ActionResult, EmptyResult
 
 from fleet_emulator import process_state
+from fleet_emulator.process_state import handed_over
 from fleet_emulator.service_urls import ServiceUrls
 from fleet_emulator.stacks.changes import EmbeddedChangeSet
 from fleet_emulator.stacks.drift_detection import DriftBackend, DriftResponse
 from fleet_emulator.stacks.run import Deletion, Run
 from fleet_emulator.stacks.stack import EmbeddedStack, StoppedRollback, Target
-from fleet_emulator.state_lock import handed_over
 
 _NOT_UPDATABLE = (
     "DELETE_FAILED",

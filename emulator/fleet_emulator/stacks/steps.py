@@ -11,10 +11,10 @@ from enum import Enum
 from moto.cloudformation.exceptions import ValidationError
 
 from fleet_emulator import failures
+from fleet_emulator.process_state import turn
 from fleet_emulator.stacks.stack import EmbeddedStack
-from fleet_emulator.state_lock import turn
 from fleet_emulator.types.catalog import hosted_type, recreates
-from fleet_emulator.types.name_lookup import existing_resource
+from fleet_emulator.types.moto_types import existing_resource
 from fleet_emulator.types.resource import Declaration, DeployedResource, UnfinishedError
 
 log = logging.getLogger("fleet_emulator")

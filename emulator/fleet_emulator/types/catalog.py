@@ -10,16 +10,15 @@ from moto.cloudformation.parsing import NULL_MODELS, get_model_map
 
 from fleet_emulator.types import (
     cloudwatch,
-    codebuild,
     functions,
     iam,
     logs,
-    no_effect,
+    moto_types,
+    resource,
     s3,
     sagemaker,
     scaling,
     sns,
-    ssm,
 )
 from fleet_emulator.types.custom_resource import CustomResource
 from fleet_emulator.types.moto_types import MotoType
@@ -28,13 +27,13 @@ from fleet_emulator.types.resource import Declaration, ResourceType
 _OURS: dict[str, ResourceType] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": scaling.ScalableTarget(),
     "AWS::ApplicationAutoScaling::ScalingPolicy": scaling.ScalingPolicy(),
-    "AWS::CDK::Metadata": no_effect.NoEffect(),
+    "AWS::CDK::Metadata": resource.NoEffect(),
     "AWS::CloudFormation::CustomResource": CustomResource(),
     # moto would run nested stacks on its own, without rollback.
-    "AWS::CloudFormation::Stack": no_effect.UnhostedType(),
+    "AWS::CloudFormation::Stack": resource.UnhostedType(),
     "AWS::CloudWatch::Alarm": cloudwatch.Alarm(),
     "AWS::CloudWatch::Dashboard": cloudwatch.Dashboard(),
-    "AWS::CodeBuild::Project": codebuild.Project(),
+    "AWS::CodeBuild::Project": functions.Project(),
     "AWS::IAM::OIDCProvider": iam.OidcProvider(),
     "AWS::IAM::Policy": iam.Policy(),
     "AWS::IAM::Role": iam.Role(),
@@ -46,11 +45,11 @@ _OURS: dict[str, ResourceType] = {
     "AWS::SNS::Subscription": sns.Subscription(),
     "AWS::SNS::Topic": sns.Topic(),
     "AWS::SNS::TopicPolicy": sns.TopicPolicy(),
-    "AWS::SSM::Parameter": ssm.Parameter(),
+    "AWS::SSM::Parameter": moto_types.Parameter(),
     "AWS::SageMaker::Endpoint": sagemaker.Endpoint(),
     "AWS::SageMaker::EndpointConfig": sagemaker.EndpointConfig(),
     "AWS::SageMaker::Model": sagemaker.Model(),
-    **dict.fromkeys(NULL_MODELS, no_effect.NoEffect()),
+    **dict.fromkeys(NULL_MODELS, resource.NoEffect()),
 }
 
 
@@ -67,7 +66,7 @@ def hosted_type(name: str) -> ResourceType:
     if name.startswith("Custom::"):
         return CustomResource()
     model = get_model_map().get(name)
-    return no_effect.UnhostedType() if model is None else MotoType(model)
+    return resource.UnhostedType() if model is None else MotoType(model)
 
 
 REGION = "us-east-1"

@@ -10,11 +10,16 @@ from moto.awslambda.models import lambda_backends
 from moto.cloudformation.exceptions import ValidationError
 
 from fleet_emulator import process_state
+from fleet_emulator.functions.backend import EmbeddedFunction
 from fleet_emulator.functions.call import NotHostedError
-from fleet_emulator.functions.function import EmbeddedFunction
 from fleet_emulator.functions.provider import Provider, RequestFailedError
-from fleet_emulator.types.no_effect import SkippedResource, UnhostedType
-from fleet_emulator.types.resource import Declaration, Resource, UnfinishedError
+from fleet_emulator.types.resource import (
+    Declaration,
+    Resource,
+    SkippedResource,
+    UnfinishedError,
+    UnhostedType,
+)
 
 
 class CustomResourceState(Resource):

@@ -1,11 +1,17 @@
-"""The resource types that moto hosts itself, behind the interface of ours."""
+"""The resource types that moto hosts itself, behind our interface, and resources that exist by name."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from moto.cloudformation.parsing import generate_resource_name, resource_name_property_from_type
 from moto.core.common_models import CloudFormationModel
+from moto.ecr.models import ecr_backends
+from moto.logs.models import logs_backends
+from moto.s3.models import s3_backends
+from moto.ssm.models import Parameter as MotoParameter
+from moto.utilities.utils import get_partition
 
 from fleet_emulator.types.resource import Declaration, Resource
 
@@ -111,3 +117,47 @@ class MotoType:
             {**declared.properties, name_property: name} if name_property else dict(declared.properties)
         )
         return {"Type": declared.type, "Properties": properties}
+
+
+class Parameter(MotoType):
+    """`Ref` is the parameter's name."""
+
+    def __init__(self) -> None:
+        super().__init__(MotoParameter)  # type: ignore[type-abstract]
+
+    def create(self, declared: Declaration) -> Resource:
+        """Make it with its tags."""
+        return super().create(_tags_as_list(declared))
+
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+        """Replace its value."""
+        return super().update(resource, _tags_as_list(before), _tags_as_list(declared))
+
+
+def _tags_as_list(declared: Declaration) -> Declaration:
+    tags = [{"Key": key, "Value": value} for key, value in declared.properties.get("Tags", {}).items()]
+    return replace(declared, properties={**declared.properties, "Tags": tags})
+
+
+NAMES = {
+    "AWS::ECR::Repository": "RepositoryName",
+    "AWS::Logs::LogGroup": "LogGroupName",
+    "AWS::S3::Bucket": "BucketName",
+}
+"""The types that are looked up, with the property that has the name; on AWS all with a read handler are."""
+
+
+def existing_resource(declared: Declaration) -> Resource | None:
+    """The resource of the account with the declared name; None if there is none, or no name is declared."""
+    name = declared.properties.get(NAMES.get(declared.type, ""))
+    model = None if name is None else _models(declared).get(name)
+    return None if model is None else MotoResource(model, name=str(name))
+
+
+def _models(declared: Declaration) -> dict[str, Any]:
+    account, region = declared.account_id, declared.region
+    if declared.type == "AWS::ECR::Repository":
+        return dict(ecr_backends[account][region].repositories)
+    if declared.type == "AWS::Logs::LogGroup":
+        return dict(logs_backends[account][region].groups)
+    return dict(s3_backends[account][get_partition(region)].buckets)

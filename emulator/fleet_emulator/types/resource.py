@@ -1,4 +1,4 @@
-"""What a stack asks of a resource type, and what it keeps of a resource."""
+"""The interface of a resource type, the resources of a stack, and types that do nothing here."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from moto.cloudformation.exceptions import UnformattedGetAttTemplateException, ValidationError
 from moto.cloudformation.utils import random_suffix
+
+from fleet_emulator import process_state
 
 # The values of DeletionPolicy that keep a resource when its stack lets go of it.
 RETAINING = ("Retain", "RetainExceptOnCreate")
@@ -115,3 +117,40 @@ class DeployedResource:
     def cf_resource_type(self) -> str:
         """The resource type, by the name that moto reads."""
         return self.declared.type
+
+
+class NoEffect:
+    """A type whose resources do nothing locally, and would do nothing that could be seen."""
+
+    def create(self, declared: Declaration) -> Resource:
+        """Give it a name."""
+        return Resource(declared.generated_name())
+
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+        """Never."""
+        return False
+
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+        """Change nothing."""
+        return resource
+
+    def delete(self, resource: Resource, declared: Declaration) -> None:
+        """Delete nothing."""
+
+
+class SkippedResource(Resource):
+    """Stands for a resource that does not exist; its attributes are placeholders that show it."""
+
+    def get_cfn_attribute(self, name: str) -> str:
+        """A placeholder, so that what refers to it can still be deployed."""
+        return f"{self.physical_resource_id}.{name}"
+
+
+class UnhostedType(NoEffect):
+    """A type that nothing hosts: recorded, and reported in the stack's events."""
+
+    def create(self, declared: Declaration) -> Resource:
+        """Record the resource by its name."""
+        process_state.current().skip(f"{declared.type} {declared.logical_id} ({declared.stack_name})")
+        note = f"Skipped by the embedded AWS, which does not host {declared.type}"
+        return SkippedResource(f"skipped-{declared.generated_name()}", note=note)

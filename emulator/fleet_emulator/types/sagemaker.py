@@ -12,7 +12,7 @@ from fleet_emulator.failures import reason_of
 from fleet_emulator.hosting import HostingError
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_emulator.sagemaker.constraints import as_shape
-from fleet_emulator.sagemaker.retention import Retention
+from fleet_emulator.sagemaker.deployment import Retention
 from fleet_emulator.types.resource import Declaration, Resource, UnfinishedError
 
 

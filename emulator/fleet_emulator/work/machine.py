@@ -1,16 +1,20 @@
-"""What the processes of builds and jobs find: no AWS but ours, and stand-ins for GPU, trtexec and docker."""
+"""The environment and the log of the processes of builds and jobs: no AWS but ours, and stand-ins."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from moto.logs.models import logs_backends
+
 from fleet_emulator import process_state
+from fleet_emulator.process_state import turn
 from fleet_emulator.product import (
     expected_tensorrt,
     instance,
@@ -85,3 +89,20 @@ class Machine:
         found = _RELEASE.search(self.image)
         tensorrt = expected_tensorrt(release(found[1])) if found and found[1] in releases() else None
         return shown | ({"TRT_VERSION": tensorrt} if tensorrt else {})
+
+
+class LogStream:
+    """One stream, made with its group where there is none; each call takes a turn."""
+
+    def __init__(self, account: str, region: str, *, group: str, stream: str) -> None:
+        self.group, self.stream = group, stream
+        self._backend = logs_backends[account][region]
+        with turn():
+            self._backend.ensure_log_group(group)
+            self._backend.ensure_log_stream(group, stream)
+
+    def write(self, line: str) -> None:
+        """Add a line as an event of now; CloudWatch Logs takes no empty one."""
+        event = {"timestamp": int(time.time() * 1000), "message": line or " "}
+        with turn():
+            self._backend.put_log_events(self.group, self.stream, [event])

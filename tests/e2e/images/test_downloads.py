@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from moto.s3.models import s3_backends
 
-from fleet_emulator.registry.layers import OWNER
+from fleet_emulator.registry.images import OWNER
 from fleet_emulator.server import EmbeddedAws
 from tests.support.container_images import (
     CONFIG,

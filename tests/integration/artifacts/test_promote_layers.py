@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from moto.s3.models import s3_backends
 
-from fleet_emulator.registry.layers import OWNER
+from fleet_emulator.registry.images import OWNER
 from tests.support.container_images import digest_of
 from tests.support.promotion import Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages

@@ -13,8 +13,8 @@ from zipfile import ZipFile, ZipInfo
 
 import pytest
 
-from fleet_emulator.codebuild.source import SourceError, unpack_source
-from fleet_emulator.deployed_code import DeployedCode
+from fleet_emulator.codebuild.run import SourceError, unpack_source
+from fleet_emulator.function_output import DeployedCode
 from fleet_emulator.hosting import HostingError
 from tests.support.embedded_s3 import BUCKET, embedded_s3
 from tests.support.hostile_tar import END, escape_by_links, extended, file, folder, header, record

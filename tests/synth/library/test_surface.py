@@ -15,7 +15,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import IConstruct
 
-from fleet_emulator.stacks.template import in_dependency_order
+from fleet_emulator.stacks.resources import in_dependency_order
 from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
 from tests.synth.resources import notified_topics
 from triton_endpoints import TritonEndpoint

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from fleet_emulator.work.process import WorkProcess
-from fleet_emulator.work.task import ExitReason, Task
+from fleet_emulator.work.task import ExitReason, Task, WorkProcess
 
 FOREVER = ["sleep", "1000"]
 

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fleet_emulator.stand_ins.triton.dali.arguments import UnknownToStandInError
-from fleet_emulator.stand_ins.triton.dali.decoding import decode_image
+from fleet_emulator.stand_ins.triton.dali.decoding import MAX_SIDE, ImageError, decode_image
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
-from fleet_emulator.stand_ins.triton.dali.images import MAX_SIDE, ImageError
 from fleet_emulator.stand_ins.triton.dali.model import NotServedError, load
+from fleet_emulator.stand_ins.triton.dali.operators import UnknownToStandInError
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import MAX_SIZE, Operator, SerializedPipeline, Value
 from tests.support.real_dali import encoded, scene
 

@@ -8,8 +8,8 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from fleet_emulator.stand_ins.triton.dali.arguments import UnknownToStandInError
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
+from fleet_emulator.stand_ins.triton.dali.operators import UnknownToStandInError
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from tests.support.real_dali import REAL, REASON, maker, written
 

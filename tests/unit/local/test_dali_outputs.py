@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet_emulator.stand_ins.triton.dali.config_match import mismatches
+from fleet_emulator.stand_ins.triton.dali.decoding import ImageError
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
-from fleet_emulator.stand_ins.triton.dali.images import ImageError
+from fleet_emulator.stand_ins.triton.dali.model import mismatches
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import Operator, SerializedPipeline
 from tests.support.real_dali import encoded, scene
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import pytest
 
-from fleet_emulator.stand_ins.triton.torchscript.settings import read_settings
 from fleet_emulator.stand_ins.triton.torchscript.tensors import (
     Argument,
     answers,
     check_types,
     input_places,
     output_places,
+    read_settings,
 )
 
 SELF = Argument("self", "ClassType", "__torch__.Net")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import posixpath
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
-from fleet_emulator.stand_ins.docker.base_image import NOTE, base_image
-from fleet_emulator.stand_ins.docker.files import ImageFile, ImageFiles
-from fleet_emulator.stand_ins.docker.output import DockerError, report
-from fleet_emulator.stand_ins.docker.python_packages import metadata_path, pinned_packages
+from fleet_emulator.stand_ins.docker.files import DockerError, ImageFile, ImageFiles, report
+from fleet_emulator.stand_ins.docker.image import NOTE, base_image
 from triton_fleet.builds.images.context import BuildContext, read_context
 from triton_fleet.builds.images.dockerfile import Dockerfile, read_dockerfile
 from triton_fleet.builds.images.inputs import StageScope
 from triton_fleet.builds.images.instruction import Instruction, assignments
+from triton_fleet.catalog.releases import pinned_version
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.image import TRITON_IMAGE
 
@@ -171,3 +171,33 @@ def _argument(text: str) -> tuple[str, str]:
 
 def _refusal(*findings: Finding) -> DockerError:
     return DockerError(*(line for finding in findings for line in str(finding).splitlines()))
+
+
+_PIP = re.compile(r"(?:.*/)?pip[\d.]*")
+_ENDS = frozenset(["&&", "||", ";", "|", "&"])
+
+
+def pinned_packages(command: str) -> dict[str, str]:
+    """Versions by name that the calls of `pip install` in a shell command pin; none if it cannot be read."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    versions: dict[str, str] = {}
+    before, installs = "", False
+    try:
+        for word in lexer:
+            if word in _ENDS:
+                installs = False
+            elif installs and (pinned := pinned_version(word)):
+                versions[pinned[0]] = pinned[1]
+            elif word == "install" and _PIP.fullmatch(before):
+                installs = True
+            before = word
+    except ValueError:
+        return {}
+    return versions
+
+
+def metadata_path(name: str, version: str, python: str) -> str:
+    """Where pip of the image's own Python puts the METADATA of a package."""
+    folder = f"{name.replace('-', '_')}-{version}.dist-info"
+    return f"usr/local/lib/python{python}/dist-packages/{folder}/METADATA"

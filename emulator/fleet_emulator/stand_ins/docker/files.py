@@ -1,15 +1,16 @@
-"""The files of an image: their paths and modes, and where their bytes are."""
+"""The files of an image, and the messages of the stand-in."""
 
 from __future__ import annotations
 
+import sys
 import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from fleet_emulator.stand_ins.docker.output import DockerError
 from triton_fleet.core.tar_writer import write_end, write_member
+from triton_fleet.printers.sanitizer import powerless
 from triton_fleet.repository.entry_path import path_problem
 
 _CHUNK = 1 << 20
@@ -79,3 +80,27 @@ class ImageFiles:
 
 def _folders(path: str) -> Iterable[str]:
     return [str(folder) for folder in PurePosixPath(path).parents][-2::-1]
+
+
+NAME = "docker (stand-in)"
+FAILED, REFUSED = 1, 125
+"""Exit codes of docker: a command failed; docker itself refuses the call, before anything runs."""
+
+
+class DockerError(Exception):
+    """A failure of the stand-in, each argument a line; `code` is the exit code of docker for it."""
+
+    def __init__(self, *lines: str, code: int = FAILED) -> None:
+        super().__init__(*lines)
+        self.code = code
+
+
+def report(text: str) -> None:
+    """Write progress and errors, on stderr as docker does."""
+    for line in text.splitlines() or [""]:
+        print(powerless(f"{NAME}: {line}"), file=sys.stderr, flush=True)
+
+
+def data(text: str) -> None:
+    """Write what other programs read, as it is."""
+    print(text, flush=True)

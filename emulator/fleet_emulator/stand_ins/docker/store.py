@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from fleet_emulator.stand_ins.docker.files import ImageFiles
+from fleet_emulator.stand_ins.docker.files import DockerError, ImageFiles
 from fleet_emulator.stand_ins.docker.image import Image, configuration
-from fleet_emulator.stand_ins.docker.output import DockerError
 
 STORE = "FLEET_STAND_IN_IMAGES"
 """The environment variable that names the folder."""

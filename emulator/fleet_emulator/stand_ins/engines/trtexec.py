@@ -1,8 +1,4 @@
-"""A stand-in for trtexec: takes what the real one takes, and writes plans that no GPU will ever run.
-
-A plan of it is a real TensorRT header with the version of its TensorRT, and then the ONNX model itself. Two
-plans of one model differ, as real ones do.
-"""
+"""A stand-in for trtexec: it checks options and the ONNX model, and writes a plan that no GPU can run."""
 
 from __future__ import annotations
 
@@ -10,20 +6,91 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from fleet_emulator.stand_ins.engines.calls import record_call
-from fleet_emulator.stand_ins.engines.onnx_model import OnnxError, require_importable, require_inputs
 from triton_fleet.catalog.data_file import LOADER
 from triton_fleet.catalog.releases import numbers
 from triton_fleet.core.sources import source_path
+from triton_fleet.repository.onnx.graph import read_header
+from triton_fleet.repository.onnx.types import text
+from triton_fleet.repository.onnx.wire import BYTES, Budget, Field, Wire, WireError
 from triton_fleet.repository.plan import FORMAT_0, HEADER, VERSION, plan_version
+from triton_fleet.repository.stream import Stream
+
+DOMAINS = frozenset({"", "ai.onnx"})
+GRAPH, NODE = 7, 1
+"""Fields of ModelProto and of GraphProto (onnx/onnx.proto), as are those below of NodeProto."""
+OUTPUT, OPERATOR, DOMAIN = 2, 4, 7
+
+
+class OnnxError(Exception):
+    """What trtexec writes about the model, each argument a line."""
+
+
+class _Node(NamedTuple):
+    operator: str
+    domain: str
+    output: str
+
+
+def require_importable(model: bytes) -> None:
+    """Nothing, if all operators are of ONNX's own domain; which of those TensorRT lacks is not known here.
+
+    Raises:
+        OnnxError: one is not, or the bytes are not an ONNX model.
+    """
+    try:
+        for number, node in enumerate(_nodes(model)):
+            if node.domain not in DOMAINS:
+                raise OnnxError(
+                    f'While parsing node number {number} [{node.operator} -> "{node.output}"]:',
+                    "ERROR: onnxOpCheckers.cpp In function checkFallbackPluginImporter: [6] creator && "
+                    '"Plugin not found, are the plugin name, version, and namespace correct?"',
+                    "Failed to parse onnx file",
+                )
+    except WireError as error:
+        raise OnnxError(f"Failed to parse onnx file: {error}", "Parsing model failed") from error
+
+
+def require_inputs(model: bytes, shapes: str) -> None:
+    """Nothing, if shapes as trtexec takes them, `ids:1x128,mask:1x128`, are of inputs of the model.
+
+    Raises:
+        OnnxError: one is not.
+    """
+    inputs = {each.name for each in read_header(Stream(model), len(model)).inputs}
+    for shape in shapes.split(",") if shapes else ():
+        name = shape.rpartition(":")[0]
+        if name not in inputs:
+            raise OnnxError(
+                f'Cannot find input tensor with name "{name}" in the network inputs! '
+                "Please make sure the input tensor names are correct."
+            )
+
+
+def _nodes(model: bytes) -> Iterator[_Node]:
+    wire = Wire(Stream(model), len(model), Budget())
+    for graph in wire.fields(len(model)):
+        if (graph.number, graph.kind) == (GRAPH, BYTES):
+            for node in wire.fields(graph.value):
+                if (node.number, node.kind) == (NODE, BYTES):
+                    yield _node(wire, node)
+
+
+def _node(wire: Wire, message: Field) -> _Node:
+    found = {OUTPUT: "", OPERATOR: "", DOMAIN: ""}
+    for field in wire.fields(message.value):
+        if field.number in found and field.kind == BYTES:
+            found[field.number] = found[field.number] or text(wire.take(field))
+    return _Node(found[OPERATOR], found[DOMAIN], found[OUTPUT])
+
 
 NAME = "trtexec (stand-in)"
 REASONS = source_path("engine_build") / "compile_engine" / "reasons.json"

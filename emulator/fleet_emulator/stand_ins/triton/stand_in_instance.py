@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import triton_python_backend_utils as pb_utils
 
 Array = np.ndarray[Any, Any]
@@ -129,3 +130,59 @@ def _decode(name: str, array: Array) -> Array:
     except UnicodeDecodeError:
         raise ValueError(f"input '{name}' holds text that is not UTF-8") from None
     return np.array(texts, dtype=np.object_).reshape(array.shape)
+
+
+ort: Any = onnxruntime  # a C extension: its names are not in its types
+
+
+class OnnxInstance(StandInInstance):
+    """An instance whose `initialize` is to call `open`."""
+
+    FAILED = "onnx runtime error"
+
+    def open(self, config: dict[str, Any], model: str | bytes) -> None:
+        """Take a model, or the path of its file; a name that it does not have fails the load, as in C++."""
+        self.take(config)
+        self.session = ort.InferenceSession(model, self._options(), providers=["CPUExecutionProvider"])
+        wanted = [tensor["name"] for tensor in self.config["input"]]
+        self._check("input", wanted, [value.name for value in self.session.get_inputs()])
+        self._check("output", list(self.outputs), [value.name for value in self.session.get_outputs()])
+
+    def _options(self) -> Any:
+        """The thread counts of the C++ backend's parameters; by default the instances share the cores."""
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = int(self.parameters.get("intra_op_thread_count", self.share))
+        options.inter_op_num_threads = int(self.parameters.get("inter_op_thread_count", 1))
+        # An idle model must not keep the few cores of a laptop busy.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        return options
+
+    def _check(self, kind: str, wanted: list[str], known: list[str]) -> None:
+        for name in wanted:
+            if name not in known:
+                problem = f"unexpected inference {kind} '{name}', allowed {kind}s are: {', '.join(known)}"
+                raise pb_utils.TritonModelException(f"model '{self.config['name']}', {problem}")
+
+    def compute(self, feed: Arrays) -> Arrays:
+        """What ONNX Runtime computes."""
+        names = list(self.outputs)
+        return dict(zip(names, self.session.run(names, feed), strict=True))
+
+
+def with_tensors(config: Any, left_to: str) -> Any:
+    """The ModelConfig as it is.
+
+    Args:
+        config: As Triton gives it to `auto_complete_config`.
+        left_to: Where inputs and outputs would be read from, and why that is impossible here.
+
+    Raises:
+        TritonModelException: inputs or outputs are left out.
+    """
+    given = config.as_dict()
+    if given["input"] and given["output"]:
+        return config
+    raise pb_utils.TritonModelException(
+        f"model '{given['name']}' leaves inputs or outputs to {left_to}: write `input`, `output` and"
+        " `max_batch_size` into config.pbtxt"
+    )

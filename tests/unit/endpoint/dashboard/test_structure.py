@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from fleet_emulator.cloudwatch.queries import Queries
-from fleet_emulator.cloudwatch.store import MetricStore
+from fleet_emulator.cloudwatch.samples import MetricStore
 from tests.support.dashboards import Dashboard
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from triton_fleet.aws.dashboard.body import Graph, read_body

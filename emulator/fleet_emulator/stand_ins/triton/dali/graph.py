@@ -7,9 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fleet_emulator.stand_ins.triton.dali.arguments import Arguments, UnknownToStandInError
-from fleet_emulator.stand_ins.triton.dali.images import Array, ImageError
-from fleet_emulator.stand_ins.triton.dali.operators import OPERATIONS, SENT, SOURCE, Step, ValueType
+from fleet_emulator.stand_ins.triton.dali.decoding import Array, ImageError
+from fleet_emulator.stand_ins.triton.dali.operators import (
+    OPERATIONS,
+    SENT,
+    SOURCE,
+    Arguments,
+    Step,
+    UnknownToStandInError,
+    ValueType,
+)
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import Operator, SerializedPipeline
 
 

@@ -16,9 +16,8 @@ from typing import Any
 
 import triton_python_backend_utils as pb_utils
 
-from fleet_emulator.stand_ins.triton.config_tensors import with_tensors
 from fleet_emulator.stand_ins.triton.dali.model import NotServedError, load
-from fleet_emulator.stand_ins.triton.stand_in_instance import Arrays, StandInInstance
+from fleet_emulator.stand_ins.triton.stand_in_instance import Arrays, StandInInstance, with_tensors
 
 
 class TritonPythonModel(StandInInstance):

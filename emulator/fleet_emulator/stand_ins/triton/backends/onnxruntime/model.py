@@ -15,7 +15,7 @@ from typing import Any
 
 import triton_python_backend_utils as pb_utils
 
-from fleet_emulator.stand_ins.triton.onnx_instance import OnnxInstance, ort
+from fleet_emulator.stand_ins.triton.stand_in_instance import OnnxInstance, ort
 from fleet_emulator.triton_backends import RELEASE_VARIABLE
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.versions import version_problem

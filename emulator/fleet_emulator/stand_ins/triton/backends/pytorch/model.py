@@ -19,13 +19,14 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 
 from fleet_emulator.stand_ins.triton.stand_in_instance import Array, Arrays, StandInInstance
-from fleet_emulator.stand_ins.triton.torchscript.settings import Settings, read_settings
 from fleet_emulator.stand_ins.triton.torchscript.tensors import (
     Argument,
+    Settings,
     answers,
     check_types,
     input_places,
     output_places,
+    read_settings,
 )
 from fleet_emulator.triton_backends import missing_package
 from triton_fleet.repository.file_formats import torchscript_problem
