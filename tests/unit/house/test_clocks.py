@@ -68,7 +68,7 @@ WALL = {
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",
     "triton_fleet/awsapi/errors.py": "is compared with AWS's, to say that they differ",
     "triton_fleet/store/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
-    "triton_fleet/cli/current_fleet.py": "is compared with the last days that people write into policies",
+    "triton_fleet/cli/arguments.py": "is compared with the last days that people write into policies",
     "triton_fleet/aws/dashboard/page.py": "is the end of the page, whose points are dated by the same clock",
     "triton_fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
     "triton_fleet/local/metrics/recorder.py": "dates values",

@@ -327,7 +327,7 @@ def image_without_start(image: ImageContext) -> Iterator[Problem]:
         yield Problem(KEY, message, BUILD)
 
 
-@IMAGE.rule("FL985", source="docs/shared-container.md")
+@IMAGE.rule("FL985", source="docs/hosting-modes.md")
 def image_without_routes(image: ImageContext) -> Iterator[Problem]:
     """The image of a shared container has the program that routes calls to models.
 
