@@ -49,9 +49,17 @@ PRONOUNS = _words(
     that them they this what when where which who why
     """
 )
-GATED = ("engine_build", "lambda")
+GATED = (
+    "engine_build",
+    "lambda",
+    "stacks",
+    "triton_fleet/aws",
+    "triton_fleet/endpoint",
+    "triton_fleet/explain",
+    "triton_fleet/printers",
+)
 """Sources whose names are held: each name ends with a noun, or begins with a verb."""
-DICTATED: Mapping[str, str] = {}
+DICTATED: Mapping[str, str] = {"what": "a key of the JSON of `fleet show`"}
 """Names that others dictate, with who does."""
 QUESTIONS = ("can", "has", "is", "may", "needs")
 """Beginnings of the names of booleans, which may end with a participle."""
