@@ -25,7 +25,7 @@ SHARED := examples/shared_models
 # Examples may be removed: setup needs none of them.
 PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
-.PHONY: help setup demo test test-all bytecode lint docs audit format bench synth generated catalog weights wheel lock-requirements clean
+.PHONY: help setup demo quick test test-all bytecode lint docs audit format bench synth generated catalog weights wheel lock-requirements clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -48,6 +48,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 	  echo "there is no Triton for this machine (it takes Linux on x86-64 with glibc 2.35 or newer, and Python 3.11 or 3.12):" \
 	    "everything but the local endpoint and its tests works" >&2; fi
 	@$(call INSTALL,.venv,--no-deps --no-build-isolation $(DISTRIBUTIONS:%=--editable %))
+	@rm -rf .venv/lib/python*/site-packages/fleet_stacks # a copy, which later changes of stacks/ would not reach
 	@touch $@
 
 .venv-checkov/.ready: requirements-checkov.txt .venv/.ready
@@ -83,6 +84,10 @@ WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 2)
 TESTS := pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: setup  ## Run the tests of a change; those that need what is not there are skipped and say so
 	@$(TESTS) $(ARGS)
+
+quick: setup  ## Test rules, specs and the templates of one environment in less than a minute
+	@pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder tests/unit/rules tests/unit/spec tests/unit/project \
+		tests/synth/test_snapshots.py::test_the_template_is_as_reviewed $(ARGS)
 
 test-all: setup  ## Run all tests, also those with the mark nightly: a release waits for them
 	@$(TESTS) -m "" $(ARGS)
@@ -129,7 +134,7 @@ generated: setup  ## Write the generated files again
 	@$(call INSTALL,.venv-catalog,--require-hashes --no-deps -r requirements-catalog.txt)
 	@touch $@
 
-catalog: .venv-catalog/.ready  ## Refresh the catalog's facts: make catalog [CHECK=1] [PRICES=FILE] [QUOTAS=FILE], see docs/catalog.md
+catalog: .venv-catalog/.ready  ## Refresh the catalog's facts: make catalog [CHECK=1] [PRICES=FILE] [QUOTAS=FILE], see docs/add/catalog.md
 	@python .ci/catalog.py $(if $(CHECK),--check) $(if $(PRICES),--prices "$(PRICES)") $(if $(QUOTAS),--quotas "$(QUOTAS)")
 
 ENV ?= dev

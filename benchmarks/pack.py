@@ -22,8 +22,7 @@ import numpy as np
 from republish import republished
 from short import is_short
 
-from triton_fleet.store.archive import DigestWriter
-from triton_fleet.store.pack import pack
+from triton_fleet.store.archive import DigestWriter, pack
 from triton_fleet.store.sources.folder import FolderSource
 
 LAYERS, WEIGHTS = (1, 100_000) if is_short() else (15, 10_000_000)  # 600 MB

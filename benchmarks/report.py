@@ -44,9 +44,9 @@ archives:
 ENVIRONMENT = "environment: dev\naccount: '123456789012'\nregion: us-east-1\n"
 SYNTH = """
 from pathlib import Path
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import THIS, synthesise
-assert len(synthesise(installation(THIS), Path.cwd(), "dev", {"endpoints": "endpoint-0000"})) == 2
+from triton_fleet.product.synthesis import installation
+from triton_fleet.product.synthesis import OWN_PYTHON, synthesise
+assert len(synthesise(installation(OWN_PYTHON), Path.cwd(), "dev", {"endpoints": "endpoint-0000"})) == 2
 """
 REPORT = "from triton_fleet.cli.main import run; run()"
 

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,11 @@ from fleet_emulator.hosting import DeployedEndpoint, EndpointId
 from fleet_emulator.server import EmbeddedAws
 from triton_fleet.awsapi.emulator import Keys, local_session
 from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.printers.console import OutputConsole
 from triton_fleet.project.project import Project, open_project
 from triton_fleet.store.content_store import list_objects
 from triton_fleet.store.lock import write_locks
-from triton_fleet.store.progress import SilentProgress
+from triton_fleet.store.progress import LineProgress
 from triton_fleet.store.publish.publish import PublishResult, publish
 from triton_fleet.store.upload.archives import UPLOAD_CONFIG
 
@@ -93,21 +95,23 @@ def republished() -> Republished:
 
 def _measured(project: Project, url: str) -> Republished:
     (endpoint,) = resolve_project(project).endpoints
-    bucket = endpoint.place.bucket
-    s3: S3Client = local_session(endpoint.place.region, KEYS).client(
+    bucket = endpoint.deployment.bucket
+    s3: S3Client = local_session(endpoint.deployment.region, KEYS).client(
         "s3", endpoint_url=url, config=UPLOAD_CONFIG
     )
     s3.create_bucket(Bucket=bucket)
 
     def once() -> PublishResult:
         again = open_project(project.root, "dev")  # what the command does: spec and lock are read again
-        return publish(s3, again, resolve_project(again).endpoints, SilentProgress())
+        return publish(
+            s3, again, resolve_project(again).endpoints, LineProgress(OutputConsole(file=StringIO()))
+        )
 
     def listing() -> int:
         return len(list_objects(s3, bucket, endpoint.model_data))
 
     first = _seconds(once)
-    if listing() != ARCHIVES or once() != PublishResult(there=ARCHIVES):
+    if listing() != ARCHIVES or once() != PublishResult(present=ARCHIVES):
         raise AssertionError("not all archives are published")
     turns = [(_seconds(listing), _seconds(once)) for _ in range(ROUNDS)]
     alone, again = (statistics.median(each) for each in zip(*turns, strict=True))

@@ -124,20 +124,20 @@ def raw_way() -> Way:
     """The same app, its endpoints' resources as the templates of the ungated way have them."""
     from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
-    from fleet_stacks.stacks import FoundationStack
+    from fleet_stacks.fleet_app import FoundationStack
     from triton_fleet.endpoint.resolve import resolve_foundation
     from triton_fleet.spec.deployment import Deployment
 
     def read(folder: Path, endpoints: bool) -> tuple[Deployment, dict[str, Any]]:
-        place = resolve_foundation(open_project(folder, ENVIRONMENT)).place
+        place = resolve_foundation(open_project(folder, ENVIRONMENT)).deployment
         return place, endpoint_templates(folder, place.stack, "ungated") if endpoints else {}
 
     def add(app: App, known: tuple[Deployment, dict[str, Any]]) -> None:
-        place, templates = known
-        for name, value in place.tags.items():
+        deployment, templates = known
+        for name, value in deployment.tags.items():
             Tags.of(app).add(name, value)
-        FoundationStack(app, place=place)
-        environment = Environment(account=place.account, region=place.region)
+        FoundationStack(app, deployment=deployment)
+        environment = Environment(account=deployment.account, region=deployment.region)
         for stack_name, template in templates.items():
             stack = Stack(app, stack_name, env=environment, description=template["Description"])
             for id, parameter in template.get("Parameters", {}).items():

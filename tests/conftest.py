@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,12 @@ settings.load_profile("any machine")
 
 LONGEST = ("cdk", "triton")
 """Marks of what takes long, the longest first."""
+
+
+def pytest_configure() -> None:
+    """Let commands that tests start end by Ctrl+C, also where a shell starts the tests in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

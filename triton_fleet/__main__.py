@@ -19,7 +19,7 @@ def run_from_wheel() -> None:
             wheel.extractall(folder)
         sys.path[0] = folder
         from triton_fleet.exits import run_to_exit
-        from triton_fleet.product.first_install import first_install
+        from triton_fleet.product.setup_files import first_install
 
         run_to_exit(lambda: sys.exit(first_install(PLACE, sys.argv[1:])))
 

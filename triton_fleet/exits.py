@@ -10,7 +10,7 @@ from pathlib import Path
 from triton_fleet.findings import CannotRunError, FindingsError, SeveralFailuresError
 from triton_fleet.printers.lines import print_error
 
-INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 1, 2, 130
+INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTION = 1, 2, 130
 
 
 def run_to_exit(work: Callable[[], None]) -> None:
@@ -29,22 +29,22 @@ def run_to_exit(work: Callable[[], None]) -> None:
 
         if error.findings:
             show_findings(error.findings)
-        for each in error.others:
-            _could_not_run(each.problem, each.remedy)
+        for failure in error.others:
+            _could_not_run(failure.problem, failure.remedy)
         sys.exit(INPUT_IS_WRONG if error.findings else COULD_NOT_RUN)
     except ModuleNotFoundError as error:
         from triton_fleet.product.extras import missing_package
 
-        if (missing := missing_package(error)) is None:
+        if (absence := missing_package(error)) is None:
             raise
-        sys.exit(_could_not_run(missing.problem, missing.remedy))
+        sys.exit(_could_not_run(absence.problem, absence.remedy))
     except OSError as error:
         problem = _file_problem(error)
         sys.exit(_could_not_run(problem.problem, problem.remedy))
     except KeyboardInterrupt:
         print_error("")  # the terminal has written ^C
         print_error("interrupted: run the command again to continue")
-        sys.exit(INTERRUPTED)
+        sys.exit(INTERRUPTION)
 
 
 def _file_problem(error: OSError) -> CannotRunError:
@@ -53,8 +53,8 @@ def _file_problem(error: OSError) -> CannotRunError:
     file = error.filename
     if isinstance(file, str) and error.errno in UNWRITABLE | FULL and not _is_unreadable(file):
         return write_problem(file, error)
-    place = f"{file}: " if file else ""
-    return CannotRunError(f"{place}{error.strerror or error}", "")
+    prefix = f"{file}: " if file else ""
+    return CannotRunError(f"{prefix}{error.strerror or error}", "")
 
 
 def _is_unreadable(file: str) -> bool:

@@ -38,7 +38,7 @@ def main(command_line: Sequence[str]) -> int:
         for age in stale:
             print(f"warning: {age}", file=sys.stderr)
         if stale:
-            print("  remedy: docs/catalog.md lists how each file is verified", file=sys.stderr)
+            print("  remedy: docs/add/catalog.md lists how each file is verified", file=sys.stderr)
         return 0
     remarks, missed, news = list[Remark](), list[str](), False
     for propose in _proposals(arguments):

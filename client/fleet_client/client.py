@@ -128,11 +128,11 @@ class TritonEndpoint:
             try:
                 return call()
             except ClientError as error:
-                left = deadline - self._clock()
-                if left <= 0 or not is_worth_waiting(error):
+                seconds_left = deadline - self._clock()
+                if seconds_left <= 0 or not is_worth_waiting(error):
                     raise inference_error(error) from error
                 # Full jitter: callers that were refused together come back apart.
-                if self._pause(min(random.uniform(0, longest), left)):  # noqa: S311 - no secret
+                if self._pause(min(random.uniform(0, longest), seconds_left)):  # noqa: S311 - no secret
                     raise inference_error(error) from error
             longest = min(2 * longest, _LONGEST_PAUSE)
 
@@ -144,8 +144,8 @@ def _attributes(model: str | None, version: int | str | None) -> str:
         raise PayloadError(f"the model {model!r} must be {rule}")
     if version is not None and not _VERSION.fullmatch(str(version)):
         raise PayloadError(f"the version {version!r} must be a whole number of up to 19 digits")
-    named = {"model": model, "version": version}
-    return ";".join(f"{key}={value}" for key, value in named.items() if value is not None)
+    attributes = {"model": model, "version": version}
+    return ";".join(f"{key}={value}" for key, value in attributes.items() if value is not None)
 
 
 def _check_target(target: str) -> str:

@@ -12,8 +12,8 @@ from triton_endpoints.acknowledgements import acknowledge_plain_topic
 from triton_endpoints.builds.project import SEVERITY
 from triton_endpoints.policy import document
 from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
+from triton_fleet.spec.contacts import protocol
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.notifications import protocol
 
 
 class AlarmTopics(Construct):

@@ -19,7 +19,7 @@ from triton_endpoints.endpoint.logs import EndpointLogs
 from triton_endpoints.engines.build import EngineBuild
 from triton_endpoints.images.build import ImageBuild
 from triton_endpoints.scaling_guard import ScalingGuard
-from triton_fleet.builds.engines.object_keys import JOBS
+from triton_fleet.builds.engines.artifacts import JOBS
 from triton_fleet.spec.deployment import Deployment
 
 NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = 90, 7, 365
@@ -104,7 +104,7 @@ class FoundationParts:
 
 def declare_foundation(
     scope: Construct,
-    place: Deployment,
+    deployment: Deployment,
     *,
     bucket: s3.IBucket | None = None,
     engine_builds: bool = True,
@@ -114,34 +114,34 @@ def declare_foundation(
 
     Args:
         scope: What the parts are children of.
-        place: The environment's account, region and names.
-        bucket: A bucket of somebody else's, which `place` names too; default: the environment's, else one
-            is declared.
+        deployment: The environment's account, region and names.
+        bucket: A bucket of somebody else's, which `deployment` names too; default: the environment's, else
+            one is declared.
         engine_builds: Whether TensorRT engines can be built.
         image_builds: Whether container images can be built.
     """
-    artifacts = bucket or _artifacts(scope, place)
+    artifacts = bucket or _artifacts(scope, deployment)
     ssm.StringParameter(
         scope,
         "BucketArn",
-        parameter_name=f"/triton-fleet/{place.environment}/artifact-bucket-arn",
+        parameter_name=f"/triton-fleet/{deployment.environment}/artifact-bucket-arn",
         string_value=artifacts.bucket_arn,
         description="ARN of the artifact bucket",
     )
-    topics = AlarmTopics(scope, "AlarmTopics", deployment=place)
+    topics = AlarmTopics(scope, "AlarmTopics", deployment=deployment)
     return FoundationParts(
         bucket=artifacts,
         topics=topics,
-        guard=ScalingGuard(scope, "ScalingGuard", deployment=place),
-        logs=EndpointLogs(scope, "EndpointLogs", deployment=place),
-        check=EndpointCheck(scope, "EndpointCheck", deployment=place),
-        engine_build=EngineBuild(scope, "EngineBuild", deployment=place, topic=topics.arns[FAILURES])
+        guard=ScalingGuard(scope, "ScalingGuard", deployment=deployment),
+        logs=EndpointLogs(scope, "EndpointLogs", deployment=deployment),
+        check=EndpointCheck(scope, "EndpointCheck", deployment=deployment),
+        engine_build=EngineBuild(scope, "EngineBuild", deployment=deployment, topic=topics.arns[FAILURES])
         if engine_builds
         else None,
-        image_build=ImageBuild(scope, "ImageBuild", deployment=place, topic=topics.arns[FAILURES])
+        image_build=ImageBuild(scope, "ImageBuild", deployment=deployment, topic=topics.arns[FAILURES])
         if image_builds
         else None,
-        access=AccessRoles(scope, "Access", deployment=place) if place.access else None,
+        access=AccessRoles(scope, "Access", deployment=deployment) if deployment.access else None,
     )
 
 

@@ -42,11 +42,11 @@ _MISMATCH = (
     " Consult the service documentation for details."
 )
 _INVALID = f"The security token included in the request is invalid. ({_REMEDY})"
-_UNAUTHENTICATED = "Missing Authentication Token"
+_NO_SIGNATURE = "Missing Authentication Token"
 UNSIGNED_REQUEST = Refusal(
     s3=("AccessDenied", "Access Denied"),
     query=("MissingAuthenticationToken", "Request is missing Authentication Token"),
-    json_protocol=("MissingAuthenticationTokenException", _UNAUTHENTICATED),
+    json_protocol=("MissingAuthenticationTokenException", _NO_SIGNATURE),
 )
 UNKNOWN_KEY = Refusal(
     s3=(

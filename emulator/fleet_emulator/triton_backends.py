@@ -34,7 +34,7 @@ class Package:
         return f"pip install {self.module}=={self.version}"
 
     @property
-    def missing(self) -> str:
+    def problem(self) -> str:
         """The message where it is not installed."""
         return f"{self.models} need {self.module}, which is not installed"
 

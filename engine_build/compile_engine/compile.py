@@ -7,20 +7,15 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from engine_request.deadline import Deadline
-from engine_request.document import read_request
-from engine_request.file_digest import file_digest
-from engine_request.files import ONNX, PLAN, RECORD, REQUEST
+from engine_request.files import ONNX, PLAN, RECORD, REQUEST, file_digest
 from engine_request.host import timestamp
-from engine_request.process import run
+from engine_request.problems import DIGEST_MISMATCH, BuildError, read_request
+from engine_request.process import Deadline, run
 from engine_request.request import EngineRequest
 
 from .gpu import require_gpu
-from .onnx_model import require_onnx
 from .reasons import build_error, load_error
-from .tensorrt import TensorRT, require_tensorrt
-from .trtexec import build_command, load_command
-from .trtexec_figures import read_figures
+from .trtexec import TensorRT, build_command, load_command, read_figures, require_tensorrt
 
 
 def compile_engine(inputs: Path, outputs: Path) -> None:
@@ -64,3 +59,18 @@ def _build(request: EngineRequest, tensorrt: TensorRT, deadline: Deadline, onnx:
     if build.exit_code or not plan.is_file():
         raise build_error(build)
     return round(time.monotonic() - begin, 1)
+
+
+def require_onnx(request: EngineRequest, file: Path) -> None:
+    """Compare the model with the request.
+
+    Raises:
+        BuildError: it is another one.
+    """
+    digest, size = file_digest(file), file.stat().st_size
+    if (digest, size) != (request.onnx_digest, request.onnx_size):
+        raise BuildError(
+            DIGEST_MISMATCH,
+            f"the ONNX model is {digest} of {size} bytes; "
+            f"the lock has {request.onnx_digest} of {request.onnx_size}",
+        )

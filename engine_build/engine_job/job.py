@@ -14,15 +14,14 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 
 from engine_request.bucket import Bucket, status
-from engine_request.deadline import Deadline
 from engine_request.host import builder
 from engine_request.problems import REFUSAL, BuildError
+from engine_request.process import Deadline
 from engine_request.request import EngineRequest
 from engine_request.run import Client
 
-from .job_outcome import require_success
 from .log import JobLog
-from .sagemaker import GRACE_SECONDS, Jobs, State
+from .sagemaker import GRACE_SECONDS, Jobs, State, require_success
 from .store import store_engine
 from .workspace import Workspace
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_request.bucket import Bucket, TakenError
-from engine_request.file_digest import file_digest
-from engine_request.files import PLAN, RECORD
+from engine_request.files import PLAN, RECORD, file_digest
 from engine_request.host import builder, timestamp
 from engine_request.problems import REFUSAL, BuildError
 from engine_request.request import EngineRequest

@@ -1,4 +1,4 @@
-"""Runs the script's work and returns its exit code, with nothing but Python."""
+"""Runs the script's work, reports its failure on the screen and to the job, and returns its exit code."""
 
 from __future__ import annotations
 
@@ -9,8 +9,28 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from .failure import report_failure
+from .host import job_folder
 from .problems import CANCELLATION, OTHER_FAILURE, BuildError, Cancellation
+
+MAX_CHARACTERS = 1000
+"""A job's ExitMessage and FailureReason have 1,024 (botocore)."""
+
+
+def report_failure(error: BuildError) -> None:
+    """Report a failure in the log and in the job's status."""
+    print(f"error: {error.problem.name}: {error.message}\n{error.remedy}", file=sys.stderr)
+    folder = job_folder()
+    if folder is None:
+        return
+    try:
+        (folder / "output").mkdir(exist_ok=True)
+        for name in ("message", "failure"):
+            (folder / "output" / name).write_text(
+                f"{error.problem.name}: {error.message}"[:MAX_CHARACTERS], "utf-8"
+            )
+    except OSError as refusal:
+        print(f"the job's status could not be written: {refusal}", file=sys.stderr)
+
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

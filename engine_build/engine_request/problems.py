@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 
 @dataclass(frozen=True)
@@ -110,3 +111,19 @@ class BuildError(Exception):
 
 class Cancellation(BaseException):  # like KeyboardInterrupt, so that no library catches it
     """Somebody stopped the build."""
+
+
+R = TypeVar("R")
+
+
+def read_request(read: Callable[[bytes], R], document: bytes, remedy: str = "publish again") -> R:
+    """The request of a document, as `read` returns it.
+
+    Raises:
+        BuildError: it is not a request, or of another version of this script.
+    """
+    try:
+        return read(document)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        message = f"the script cannot read this request: {error}"
+        raise BuildError(REFUSAL, message, remedy=remedy) from error

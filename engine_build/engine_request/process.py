@@ -1,4 +1,4 @@
-"""Runs trtexec or Docker: the output goes to the log as it comes, and no process outlives the build."""
+"""Runs trtexec or Docker up to the deadline: the output goes to the log, and no process outlives a build."""
 
 from __future__ import annotations
 
@@ -7,13 +7,40 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, cast
 
-from .deadline import Deadline
+from .problems import TIME_OUT, BuildError
+
+
+class Deadline:
+    """So many seconds from now on; `clock` returns seconds that only grow."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds, self._clock = seconds, clock
+        self._end = clock() + seconds
+
+    def require_time(self, activity: str) -> float:
+        """The seconds that remain for an activity.
+
+        Raises:
+            BuildError: there are none.
+        """
+        seconds = self._end - self._clock()
+        if seconds <= 0:
+            raise self.time_out(activity)
+        return seconds
+
+    def time_out(self, activity: str) -> BuildError:
+        """The error of an activity that took too long."""
+        return BuildError(
+            TIME_OUT, f"the build may take {self.seconds:.0f} seconds, which have passed: {activity}"
+        )
+
 
 MAX_LINES = 4000
 """The last lines, which are searched for the reason of a failure."""

@@ -12,10 +12,9 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from .bucket import Bucket
-from .document import read_request
 from .host import builder, timestamp
 from .outcome import outcome
-from .problems import REFUSAL, BuildError
+from .problems import REFUSAL, BuildError, read_request
 
 Client = Callable[[str], Any]
 

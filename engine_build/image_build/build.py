@@ -13,10 +13,10 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from engine_request.bucket import Bucket, TakenError
-from engine_request.deadline import Deadline
-from engine_request.file_digest import file_digest
+from engine_request.files import file_digest
 from engine_request.host import builder, timestamp
 from engine_request.problems import DIGEST_MISMATCH, REFUSAL, UNFIT_IMAGE, BuildError
+from engine_request.process import Deadline
 from engine_request.run import Client
 
 from .docker import Docker

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, cast
 
-from engine_request.deadline import Deadline
 from engine_request.problems import IMAGE_BUILD_FAILURE, REFUSAL, UNFIT_IMAGE, BuildError, Problem
-from engine_request.process import run
+from engine_request.process import Deadline, run
 
 MAX_LOG_LINES = 20
 """The last lines of a failure."""

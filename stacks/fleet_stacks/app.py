@@ -41,17 +41,17 @@ def _synth(root: Path) -> None:
     from triton_fleet.project.project import open_project
 
     app = App()
-    for mistaken, meant in {"endpoint": "endpoints", "environment": "env"}.items():
+    for mistaken, key in {"endpoint": "endpoints", "environment": "env"}.items():
         if app.node.try_get_context(mistaken) is not None:
             message = f"`-c {mistaken}=` is not read"
-            raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {meant}=`")])
+            raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {key}=`")])
     env = app.node.try_get_context("env") or ""
     if app.node.try_get_context("foundation") is not None:
         synthesise(app, resolve_foundation(open_project(root, env)))
         return
-    selected = app.node.try_get_context("endpoints")
-    named = [name.strip() for name in str(selected).split(",") if name.strip()]
-    endpoints = () if selected is None else named or [""]
+    selection = app.node.try_get_context("endpoints")
+    names = [name.strip() for name in str(selection).split(",") if name.strip()]
+    endpoints = () if selection is None else names or [""]
     fleet = resolve_project(open_project(root, env, endpoints))
     if fleet.warnings:
         show_findings(fleet.warnings)

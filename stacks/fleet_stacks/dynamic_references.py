@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from triton_fleet.spec.values import DYNAMIC
 
-UNSEARCHED = ("Conditions", "Rules")
+IGNORED_SECTIONS = ("Conditions", "Rules")
 """What yields true or false."""
 BRACELESS = ("Fn::Base64", "Fn::Cidr", "Fn::GetAZs", "Fn::Select", "Fn::Split")
 """Functions that add no brace to those of their arguments."""
@@ -29,7 +29,7 @@ def dynamic_references(template: Mapping[str, Any]) -> Iterator[str]:
     A value that only the deploy knows, such as a name or an ARN, may be any text without braces, or empty.
     """
     for section, content in template.items():
-        if section not in UNSEARCHED:
+        if section not in IGNORED_SECTIONS:
             # A resource is known by its name alone.
             yield from _places(content, "" if section == "Resources" else section)
 
@@ -114,22 +114,22 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+        for element in value:
+            yield from _texts(element)
     elif isinstance(value, str):
         yield value
 
 
 def _after_substitution(states: States, text: str, variables: Mapping[str, object]) -> States:
     """The states after a text of Fn::Sub: a `${` begins a variable or is itself, and `${!` is `${`."""
-    reached, ends = {0: states}, frozenset[int]()
+    states_by_position, ends = {0: states}, frozenset[int]()
 
     def reach(position: int, after: States) -> None:
-        reached[position] = reached.get(position, frozenset()) | after
+        states_by_position[position] = states_by_position.get(position, frozenset()) | after
 
-    while reached:
-        position = min(reached)
-        states = reached.pop(position)
+    while states_by_position:
+        position = min(states_by_position)
+        states = states_by_position.pop(position)
         begin = text.find("${", position)
         if begin < 0:
             ends |= _after_text(states, text[position:])

@@ -11,13 +11,13 @@ from moto.cloudwatch.models import cloudwatch_backends
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.clinic import Clinic
+from tests.support.deployment import ACCOUNT, DEPLOYMENT
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, embedded_aws
 from tests.support.embedded_keys import KEYS, PROFILE_KEYS
 from tests.support.faulty_s3 import FaultyS3, faulty_s3
 from tests.support.fleet_folder import FleetFolder
-from tests.support.place import ACCOUNT, PLACE
 from tests.support.triton_models import Starter
 from triton_fleet.aws.access import Access, embedded_access
 from triton_fleet.findings import CannotRunError
@@ -61,7 +61,7 @@ def host(running: tuple[EmbeddedAws, RecordingHost]) -> Iterator[RecordingHost]:
 
 @pytest.fixture
 def access(aws: EmbeddedAws) -> Access:
-    return embedded_access(PLACE, aws.url, KEYS)
+    return embedded_access(DEPLOYMENT, aws.url, KEYS)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.support.embedded_app.clients import client
 from tests.support.fleet_folder import ROOT
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.project.project import open_project
-from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.repository.plan import HEADER
 from triton_fleet.spec.environment import LocalLimits
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]

@@ -166,7 +166,7 @@ def test_a_multi_model_endpoint_has_graphs_of_its_models(fleet: DashboardFleet) 
         "Models loaded": {"on all instances": [3], "per instance": [3]},
         "Invocations whose model was already loaded, %": {"cache hits": [75]},
         "Loading and unloading a model, ms on average": {
-            "invocation waits for it (no data)": [None],
+            "wait of an invocation (no data)": [None],
             "download (no data)": [None],
             "load": [3000],
             "unload": [2],

@@ -19,8 +19,8 @@ from tests.support.deploy_interruptions import (
 )
 from tests.support.deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
 from tests.support.fleet_folder import LOCK, SPEC
-from triton_fleet.aws.deploy.bootstrap import needed_versions
-from triton_fleet.catalog.bootstrap import needed_bootstrap
+from triton_fleet.aws.deploy.stack_repair import needed_versions
+from triton_fleet.catalog.cloudformation import needed_bootstrap
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

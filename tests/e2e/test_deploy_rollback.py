@@ -11,9 +11,9 @@ from botocore.exceptions import ClientError
 from fleet_emulator.server import EmbeddedAws
 from tests.e2e.test_deploy_states import refusing
 from tests.support import aws_cli_stand_in
+from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
-from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.failed_rollback import FailedRollback, failed_rollback
 from triton_fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
@@ -179,7 +179,7 @@ def test_the_command_that_is_told_continues_it(
     with pytest.MonkeyPatch.context() as patch:
         for name, value in access.cdk_environment.items():
             patch.setenv(name, value)
-        aws_cli_stand_in.run(words, url=aws.url, region=PLACE.region)
+        aws_cli_stand_in.run(words, url=aws.url, region=DEPLOYMENT.region)
     assert capsys.readouterr().err == ""
     assert stacks.settled("typed") == "UPDATE_ROLLBACK_COMPLETE"
 
@@ -192,7 +192,7 @@ def test_an_endpoint_that_runs_something_else_is_never_skipped(
         ready_stack(access, "lost", refusing)
     stopped = found(access, "lost")
     assert stopped.endpoint is not None
-    assert f"CloudFormation tried to restore {stopped.endpoint.wanted}" in told.value.problem
+    assert f"CloudFormation tried to restore {stopped.endpoint.target}" in told.value.problem
     assert "nothing can be skipped: restore it (`aws sagemaker update-endpoint" in told.value.remedy
 
 
@@ -202,9 +202,9 @@ def test_an_endpoint_that_was_brought_back_by_hand_is_skipped(
     lost(stacks, host, monkeypatch, "by-hand")
     stopped = found(access, "by-hand")
     assert stopped.endpoint is not None
-    assert stopped.endpoint.wanted is not None
+    assert stopped.endpoint.target is not None
     access.client("sagemaker").update_endpoint(
-        EndpointName="by-hand", EndpointConfigName=stopped.endpoint.wanted
+        EndpointName="by-hand", EndpointConfigName=stopped.endpoint.target
     )
     ready = ready_stack(access, "by-hand", lambda _: True).stack
     assert ready is not None

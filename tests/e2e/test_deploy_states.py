@@ -11,18 +11,20 @@ import pytest
 from moto.sagemaker.exceptions import ValidationError
 
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
+from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 from tests.support.fleet_folder import FleetFolder
-from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.deploy.bootstrap import must_bootstrap
 from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
 from triton_fleet.aws.deploy.failures import deploy_failure, is_of_new_role
-from triton_fleet.aws.deploy.stack_repair import ready_stack
-from triton_fleet.aws.fleet_stacks import endpoint_stacks
+from triton_fleet.aws.deploy.stack_repair import must_bootstrap, ready_stack
 from triton_fleet.aws.inventory import FileState, Runs, take_inventory
-from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
+from triton_fleet.aws.running_configuration import (
+    endpoint_stacks,
+    require_own_configuration,
+    require_own_content,
+)
 from triton_fleet.awsapi.stack import find_stack
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, FindingsError
@@ -82,7 +84,7 @@ def test_a_protected_stack_whose_creation_failed_can_be_deleted_by_the_cdk_cli(
     assert ready_stack(access, "guarded", refusing).stack is not None
     found = find_stack(cloudformation, "guarded")
     assert found is not None
-    assert not found.protected
+    assert not found.is_protected
 
 
 def test_the_protection_of_a_stack_that_works_is_left_alone(access: Access, stacks: Stacks) -> None:
@@ -92,7 +94,7 @@ def test_the_protection_of_a_stack_that_works_is_left_alone(access: Access, stac
     ready_stack(access, "kept", refusing)
     found = find_stack(cloudformation, "kept")
     assert found is not None
-    assert found.protected
+    assert found.is_protected
 
 
 def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: Access) -> None:
@@ -107,7 +109,7 @@ def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: 
     assert found is not None
     assert (found.stack.status, found.types, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
     destroy(access, found, lambda _: None)
-    assert "planned" not in endpoint_stacks(cloudformation, PLACE)
+    assert "planned" not in endpoint_stacks(cloudformation, DEPLOYMENT)
 
 
 def test_a_deletion_that_fails_is_told_by_its_resource(access: Access, stacks: Stacks) -> None:
@@ -128,7 +130,7 @@ def test_an_endpoint_of_which_there_never_was_anything_is_unknown(access: Access
         plan_deletion(access, "know")
     (finding,) = told.value.findings
     assert finding.hint == "did you mean `known`?"
-    assert "other" not in endpoint_stacks(access.client("cloudformation"), PLACE)
+    assert "other" not in endpoint_stacks(access.client("cloudformation"), DEPLOYMENT)
 
 
 def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
@@ -161,9 +163,9 @@ def test_an_endpoint_that_another_clone_has_deployed_meanwhile_is_told(
     folder.lock()
     own, sagemaker = folder.resolve("dev", "twin"), access.client("sagemaker")
     key = own.model_data
-    access.client("s3").create_bucket(Bucket=own.place.bucket)
+    access.client("s3").create_bucket(Bucket=own.deployment.bucket)
     for name in (key, "of-another"):
-        access.client("s3").put_object(Bucket=own.place.bucket, Key=name, Body=b"archive")
+        access.client("s3").put_object(Bucket=own.deployment.bucket, Key=name, Body=b"archive")
     stacks.create(own.stack, endpoint("twin", data=own.model_data_url))
     require_own_content(sagemaker, own)
     stacks.update(own.stack, endpoint("twin", data=own.model_data_url.replace(key, "of-another")))
@@ -184,10 +186,10 @@ def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder
     folder.write("locks/dev/stale.lock.yaml", "endpoint: stale\narchives: {}\n")
     folder.write("locks/dev/torn.lock.yaml", "endpoint: [\n")
     found = {each.name: each for each in take_inventory(open_project(folder.root, "dev"), access)}
-    assert (found["wrong"].spec, found["wrong"].lock) == (FileState.BROKEN, FileState.NO)
+    assert (found["wrong"].spec, found["wrong"].lock) == (FileState.INVALID, FileState.NO)
     assert (found["stale"].spec, found["stale"].lock) == (FileState.YES, FileState.STALE)
-    assert (found["torn"].spec, found["torn"].lock) == (FileState.NO, FileState.BROKEN)
-    assert found["sentences"].runs is Runs.NOTHING
+    assert (found["torn"].spec, found["torn"].lock) == (FileState.NO, FileState.INVALID)
+    assert found["sentences"].runs is Runs.NO_ENDPOINT
     assert found["sentences"].remedy == "`fleet deploy --env dev sentences`"
     assert found["stale"].remedy == "`fleet lock --env dev stale`"
 
@@ -204,7 +206,7 @@ NEW_ROLE = (
 
 def creation(access: Access, name: str) -> FindingsError | CannotRunError:
     """Why a stack was not created."""
-    return deploy_failure(access.client("cloudformation"), name, "", "see a.log", created=True)
+    return deploy_failure(access.client("cloudformation"), name, "", "see a.log", is_new=True)
 
 
 def test_a_creation_that_failed_by_the_new_role_alone_is_known(

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
+from tests.support.deployment import DEPLOYMENT
 from tests.support.deploys import ACCOUNT, REGION, Deploys, empty_account
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.own_images import DIGEST
-from tests.support.place import PLACE
 from tests.support.running_aws import running_aws
 from triton_fleet.aws.access import embedded_access
-from triton_fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
+from triton_fleet.aws.deploy.endpoint_wait import configuration_to_replace, skipped_waits
 from triton_fleet.aws.preflight.network import network
 from triton_fleet.aws.preflight.subject import Subject
 from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER
@@ -86,7 +86,7 @@ class TestSkippedWaits:
     ) -> None:
         with running_aws(headers=headers) as aws:
             stacks = data_and_stacks(aws)
-            access = embedded_access(PLACE, aws.url, KEYS)
+            access = embedded_access(DEPLOYMENT, aws.url, KEYS)
             assert configuration_to_replace(access, resolved) == ""
             stacks.create(ENDPOINT, endpoint("sentences"))
             replaced = configuration_to_replace(access, resolved)
@@ -107,7 +107,7 @@ def test_preflight_looks_for_no_subnets_on_a_local_fleet_whose_containers_join_n
     folder.spec(f"network: {{subnets: [subnet-0123456789abcdef0], {groups}}}\n")
     project = open_project(folder.root, "dev")
     with running_aws(headers=headers) as aws:
-        subject = Subject(project, resolve_project(project), embedded_access(PLACE, aws.url, KEYS))
+        subject = Subject(project, resolve_project(project), embedded_access(DEPLOYMENT, aws.url, KEYS))
         assert [finding.code for line in network(subject) for finding in line.findings] == codes
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.deployment import DEPLOYMENT
 from tests.support.deploys import action
 from tests.support.faulty_s3 import Answer, Request
 from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
@@ -33,10 +34,9 @@ from tests.support.manual_changes import (
     widen,
     widen_the_role,
 )
-from tests.support.place import PLACE
 from tests.support.updated_account import SCALING, STACK, TARGET, Account, deployed_account
 from triton_endpoints.access.permissions import drift_statements
-from triton_fleet.catalog.drift import detected_types
+from triton_fleet.catalog.cloudformation import detected_types
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
@@ -136,7 +136,7 @@ def test_the_role_of_drift_may_do_what_was_called_and_nothing_more(account: Acco
     account.deploys.proxy.forget()
     assert compared(account).returncode == 0
     called = {name for each in account.deploys.proxy.requests if (name := permission(each))}
-    statements = drift_statements(PLACE)
+    statements = drift_statements(DEPLOYMENT)
     granted = {action for each in statements for action in each.actions}
     of_cloudformation = {action for actions in detected_types().values() for action in actions}
     assert called - granted == {"sts:GetCallerIdentity"}, "which needs no permission"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
+from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.embedded_keys import KEYS
 from tests.support.kills import ends_before_step, sent_to
-from tests.support.place import PLACE
 from triton_fleet.aws.access import embedded_access
 from triton_fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
 from triton_fleet.awsapi.stack import find_stack
@@ -26,7 +26,7 @@ ALARM = {
 
 
 def compared(aws: EmbeddedAws, name: str) -> StackDrift:
-    access = embedded_access(PLACE, aws.url, KEYS)
+    access = embedded_access(DEPLOYMENT, aws.url, KEYS)
     stack = find_stack(access.client("cloudformation"), name)
     assert stack is not None
     (drift,) = stack_drifts(access, [(name, stack)])
@@ -51,11 +51,11 @@ def test_a_revert_that_was_killed_at_a_request_is_finished_by_the_next(
     assert stacks.create(name, resources) == "CREATE_COMPLETE"
     client(aws, "cloudwatch").put_metric_alarm(**{**ALARM, "AlarmName": name, "Threshold": 2})
     client(aws, "logs").put_retention_policy(logGroupName=name, retentionInDays=3)
-    drift, access = compared(aws, name), embedded_access(PLACE, aws.url, KEYS)
-    assert drift.found
+    drift, access = compared(aws, name), embedded_access(DEPLOYMENT, aws.url, KEYS)
+    assert drift.comparisons
     assert not ends_before_step(lambda: restore_stack(access, drift), step, sent_to(aws.url))
     stacks.settled(name)
     left = compared(aws, name)
-    if left.found:
-        restore_stack(embedded_access(PLACE, aws.url, KEYS), left)
-    assert compared(aws, name).found == ()
+    if left.comparisons:
+        restore_stack(embedded_access(DEPLOYMENT, aws.url, KEYS), left)
+    assert compared(aws, name).comparisons == ()

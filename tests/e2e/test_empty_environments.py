@@ -13,8 +13,7 @@ import pytest
 
 from tests.support.fleet_folder import ROOT
 from tests.support.wheels import VERSION, build_wheels
-from triton_fleet.product.distributions import DISTRIBUTIONS
-from triton_fleet.product.wheels import wheel_name
+from triton_fleet.product.distributions import DISTRIBUTIONS, wheel_name
 
 FLEET, ENDPOINTS, CLIENT, EMULATOR = (wheel_name(each, VERSION) for each in DISTRIBUTIONS)
 Alone = Callable[[str], Path]

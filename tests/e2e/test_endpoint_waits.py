@@ -8,17 +8,17 @@ from typing import Any, cast
 
 import pytest
 
+from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.endpoint_capacity import await_service
-from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy import endpoint_wait
 from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
 from triton_fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from triton_fleet.aws.deploy.failed_rollback import failed_rollback
 from triton_fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
-from triton_fleet.aws.fleet_stacks import endpoint_stacks
+from triton_fleet.aws.running_configuration import endpoint_stacks
 from triton_fleet.findings import CannotRunError, FindingsError
 
 
@@ -46,7 +46,7 @@ def scale(sagemaker: Any, host: RecordingHost, name: str, count: int = 2) -> Non
 
 
 def deployed(stacks: Stacks, name: str) -> str:
-    stack = f"{PLACE.stack}-{name}"
+    stack = f"{DEPLOYMENT.stack}-{name}"
     assert stacks.create(stack, endpoint(name)) == "CREATE_COMPLETE"
     return stack
 
@@ -92,7 +92,7 @@ def test_a_deletion_waits_until_the_endpoint_can_be_deleted(
     assert found is not None
     destroy(access, found, notices)
     assert [text.partition(":")[0] for text in notices] == ["the endpoint ends is Updating"]
-    assert "ends" not in endpoint_stacks(access.client("cloudformation"), access.place)
+    assert "ends" not in endpoint_stacks(access.client("cloudformation"), access.deployment)
 
 
 def test_a_deletion_shows_that_the_role_is_kept_where_sagemaker_cleans_up_with_it(
@@ -100,7 +100,7 @@ def test_a_deletion_shows_that_the_role_is_kept_where_sagemaker_cleans_up_with_i
 ) -> None:
     resources = endpoint("cleans")
     resources["Endpoint"]["Metadata"] = {"CleanupLooks": 15}
-    assert stacks.create(f"{PLACE.stack}-cleans", resources) == "CREATE_COMPLETE"
+    assert stacks.create(f"{DEPLOYMENT.stack}-cleans", resources) == "CREATE_COMPLETE"
     found = plan_deletion(access, "cleans")
     assert found is not None
     destroy(access, found, notices)
@@ -170,10 +170,10 @@ def test_what_a_stopped_rollback_needs_while_the_endpoint_scales_is_a_deploy_tha
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost
 ) -> None:
     refused_update(stacks, sagemaker, host, "asked")
-    stack = endpoint_stacks(access.client("cloudformation"), access.place)["asked"]
+    stack = endpoint_stacks(access.client("cloudformation"), access.deployment)["asked"]
     stopped = failed_rollback(access, stack)
-    assert stopped.skipped == []
+    assert stopped.resources_to_skip == []
     assert stopped.remedy == "deploy again: it waits until asked is InService, then compares again"
     host.may_scale.set()
     await_service(sagemaker, "asked")
-    assert failed_rollback(access, stack).skipped == ["Endpoint"]
+    assert failed_rollback(access, stack).resources_to_skip == ["Endpoint"]

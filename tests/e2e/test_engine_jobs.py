@@ -21,7 +21,7 @@ from engine_request.request import EngineRequest as ScriptRequest
 from tests.support.embedded_keys import SESSION
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import JOB, EngineStore, engine_store
-from triton_fleet.builds.engines.object_keys import JOBS
+from triton_fleet.builds.engines.artifacts import JOBS
 from triton_fleet.builds.engines.request import EngineRequest, JobKind
 
 INSTANCES: dict[JobKind, str] = {"processing": "ml.g5.xlarge", "training": "ml.g5.2xlarge"}

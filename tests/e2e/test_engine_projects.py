@@ -19,23 +19,23 @@ from tests.support.engine_builds import JOB, ONNX, EngineStore
 from tests.support.fleet_folder import ROOT
 from tests.support.foundation_parts import foundation_parts
 from tests.support.running_aws import running_aws
-from triton_fleet.builds.engines.object_keys import script_key
+from triton_fleet.builds.engines.artifacts import script_key
 from triton_fleet.builds.engines.request import EngineRequest
-from triton_fleet.repository.plan_header import HEADER
-from triton_fleet.spec.deployment import Deployment, place_of
+from triton_fleet.repository.plan import HEADER
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
-from triton_fleet.store.engine_script import build_script
+from triton_fleet.store.builds.script import build_script
 
 pytestmark = pytest.mark.nightly
 
-PLACE = place_of(Environment(environment="dev", account="123456789012", region="us-east-1"))
+DEPLOYMENT = Deployment.of(Environment(environment="dev", account="123456789012", region="us-east-1"))
 
 
 @dataclass(frozen=True)
 class Fleet:
     """A store, the projects of Foundation, and their logs."""
 
-    place: Deployment
+    deployment: Deployment
     store: EngineStore
     builds: Builds
     aws: EmbeddedAws
@@ -43,7 +43,7 @@ class Fleet:
     def request(self, **changes: Any) -> EngineRequest:
         """A build by a job on a T4, with the role that Foundation has for jobs."""
         ssm = client(self.aws, "ssm")
-        role = ssm.get_parameter(Name=self.place.engine_job_role)["Parameter"]["Value"]
+        role = ssm.get_parameter(Name=self.deployment.engine_job_role)["Parameter"]["Value"]
         request = self.store.request(**({"gpu": "T4", "compute_capability": "7.5"} | changes))
         return replace(request, job=replace(JOB, instance_type="ml.g4dn.xlarge", role=role))
 
@@ -51,7 +51,7 @@ class Fleet:
         """A build as publishing starts it, when it is over."""
         told = {"FLEET_ENGINE_REQUEST": self.store.address(request), "FLEET_ENGINE_ENDPOINT": "sentences"}
         id = self.builds.start(
-            self.place.build_project("job"),
+            self.deployment.build_project("job"),
             sourceTypeOverride="S3",
             sourceLocationOverride=f"{BUCKET}/{request.script}",
             buildspecOverride=(ROOT / "engine_build/job.buildspec.yaml").read_text(),
@@ -62,16 +62,16 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    ours = foundation_parts(PLACE, tmp_path_factory.mktemp("cdk.out"), "EngineBuild", "AlarmTopics")
+    ours = foundation_parts(DEPLOYMENT, tmp_path_factory.mktemp("cdk.out"), "EngineBuild", "AlarmTopics")
     with running_aws() as aws:
         s3 = client(aws, "s3")
         s3.create_bucket(Bucket=BUCKET)
         store = EngineStore(s3, aws.url, Path())
         content, digest = build_script()
         store.put(script_key(digest), content)
-        assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
+        assert Stacks(aws).create(DEPLOYMENT.stack, ours) == "CREATE_COMPLETE"
         assert aws.skipped_resources == ()
-        yield Fleet(PLACE, store, Builds(aws), aws)
+        yield Fleet(DEPLOYMENT, store, Builds(aws), aws)
 
 
 def test_its_project_has_a_job_build_an_engine_on_the_instance_that_the_request_names(fleet: Fleet) -> None:
@@ -82,7 +82,7 @@ def test_its_project_has_a_job_build_an_engine_on_the_instance_that_the_request_
     assert told["gpu"]["name"] == "NVIDIA T4 (stand-in)"
     assert told["by"].startswith(f"engine-{request.key.removeprefix('sha256:')[:40]}-")
     assert fleet.store.body(request.plan)[HEADER:] == ONNX
-    assert build["logs"]["groupName"] == fleet.place.engine_log_group
+    assert build["logs"]["groupName"] == fleet.deployment.engine_log_group
     assert any("trtexec (stand-in)" in line for line in fleet.builds.lines(build)), "the job's log is copied"
 
 
@@ -98,7 +98,7 @@ def test_a_build_that_asks_for_another_gpu_fails_and_says_so(fleet: Fleet) -> No
 
 def test_a_build_that_fails_is_told_to_the_topic_of_warnings(fleet: Fleet) -> None:
     ssm, sns, sqs = (client(fleet.aws, name) for name in ("ssm", "sns", "sqs"))
-    topic = ssm.get_parameter(Name=fleet.place.alarm_topic("warning"))["Parameter"]["Value"]
+    topic = ssm.get_parameter(Name=fleet.deployment.alarm_topic("warning"))["Parameter"]["Value"]
     queue = sqs.create_queue(QueueName="warnings")["QueueUrl"]
     sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint="arn:aws:sqs:us-east-1:123456789012:warnings")
     request = fleet.request(gpu="L4", compute_capability="8.9")

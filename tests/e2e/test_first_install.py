@@ -67,7 +67,7 @@ def options(folder: Path) -> list[str]:
 
 @pytest.mark.nightly
 def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(wheel: Path, prepared: Path) -> None:
-    done = run(wheel.parent, sys.executable, f"{wheel.name}/fleet", *options(prepared))
+    done = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"next: cd {prepared} && make setup" in done.stdout
     records = "".join(
@@ -93,7 +93,7 @@ def test_a_wheel_of_which_one_byte_differs_is_not_installed(wheel: Path, prepare
     shutil.copy(wheel, prepared / "vendor")
     with (prepared / "vendor" / wheel.name).open("ab") as stream:
         stream.write(b"\0")
-    done = run(wheel.parent, sys.executable, f"{wheel.name}/fleet", *options(prepared))
+    done = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared))
     assert done.returncode == 2
     assert "THESE PACKAGES DO NOT MATCH THE HASHES" in done.stderr
     assert "run this command again to continue" in done.stderr
@@ -102,16 +102,16 @@ def test_a_wheel_of_which_one_byte_differs_is_not_installed(wheel: Path, prepare
 
 @pytest.mark.parametrize("arguments", [[], ["init"], ["init", "--account", "1"], ["deploy", "x"], ["--help"]])
 def test_a_wheel_does_nothing_else_and_says_what_it_does(wheel: Path, arguments: list[str]) -> None:
-    done = run(wheel.parent, sys.executable, "-S", f"{wheel.name}/fleet", *arguments)
+    done = run(wheel.parent, sys.executable, "-S", f"{wheel.name}/triton_fleet", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"remedy: python3 {wheel.name}/fleet init DIR" in done.stderr
+    assert f"remedy: python3 {wheel.name}/triton_fleet init DIR" in done.stderr
 
 
 def test_a_folder_that_cannot_be_written_and_requirements_without_the_product_are_named(
     wheel: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "Makefile").mkdir()
-    command = (sys.executable, "-S", f"{wheel.name}/fleet", "init", str(tmp_path))
+    command = (sys.executable, "-S", f"{wheel.name}/triton_fleet", "init", str(tmp_path))
     assert f"{tmp_path}/Makefile is a folder" in run(wheel.parent, *command).stderr
     (tmp_path / "Makefile").rmdir()
     (tmp_path / "requirements.txt").write_text("numpy==2\n")

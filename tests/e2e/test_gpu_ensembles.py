@@ -20,11 +20,11 @@ from tests.support.embedded_app.clients import client
 from tests.support.fleet_folder import ROOT
 from tests.support.minilm_reference import embed
 from tests.support.real_dali import encoded, scene
-from triton_fleet.builds.engines.object_keys import MANIFEST, built_key
+from triton_fleet.builds.engines.artifacts import MANIFEST, built_key
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
-from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.repository.plan import HEADER
 from triton_fleet.spec.environment import LocalLimits
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]

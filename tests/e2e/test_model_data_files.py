@@ -15,7 +15,7 @@ from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import ROLE, Stacks, endpoint
 from tests.support.zoo import IMAGE
-from triton_fleet.local.model_files import fetch_model_files
+from triton_fleet.local.model_data import fetch_model_files
 
 FILES = {"S3DataType": "S3Prefix", "CompressionType": "None"}
 ARCHIVE = {"S3DataType": "S3Object", "CompressionType": "Gzip"}

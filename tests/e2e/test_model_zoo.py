@@ -22,7 +22,7 @@ from tests.support.zoo_triton import ZooTriton
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.sources.source import measure
 

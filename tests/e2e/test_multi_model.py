@@ -173,7 +173,7 @@ def test_archives_of_a_triton_that_has_ended_make_room_on_the_disk(zoo: Zoo) -> 
     for name in ("before", "after"):
         zoo.upload(f"{name}.tar.gz", times(3) | big)
     zoo.call("before.tar.gz")
-    supervised, first = zoo.host._served[endpoint_id(ENDPOINT)].triton, zoo.server
+    supervised, first = zoo.host._endpoints[endpoint_id(ENDPOINT)].triton, zoo.server
     os.kill(first.process.pid, signal.SIGKILL)
     assert first.process.dead.wait(10)
     assert supervised.wait_for(State.RESTARTING, 10) or zoo.server is not first

@@ -175,7 +175,7 @@ def test_a_triton_that_is_killed_during_a_load_comes_back_and_serves_all_targets
     os.mkfifo(fifo)
     say = f"        open({str(fifo)!r}, 'w').write('x')\n        import threading; threading.Event().wait(60)"
     zoo.upload("stuck.tar.gz", times(2, initialize=say))
-    supervised = zoo.host._served[endpoint_id(ENDPOINT)].triton
+    supervised = zoo.host._endpoints[endpoint_id(ENDPOINT)].triton
     errors: list[ClientError] = []
 
     def call() -> None:

@@ -19,13 +19,13 @@ import pytest
 from fleet_emulator.autoscaling.targets import ObjectNotFoundError
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_emulator.stacks.stack import EmbeddedStack
+from tests.support.deployment import DEPLOYMENT, REGION
 from tests.support.deploys import Deploys, empty_account
 from tests.support.embedded_app.stacks import Stacks, absent_model
 from tests.support.embedded_keys import KEYS
 from tests.support.endpoint_capacity import await_service
 from tests.support.fleet_folder import SPEC
 from tests.support.kills import SEED
-from tests.support.place import PLACE, REGION
 from tests.support.updated_account import STACK, TARGET
 from tests.synth.shipped_specs import assembly
 from triton_fleet.aws.access import embedded_access
@@ -46,7 +46,7 @@ class ScaledAccount:
     """A deployed endpoint that scales when a test wants it to, and CloudFormation beside it."""
 
     def __init__(self, deploys: Deploys) -> None:
-        self.deploys, self.access = deploys, embedded_access(PLACE, deploys.aws.url, KEYS)
+        self.deploys, self.access = deploys, embedded_access(DEPLOYMENT, deploys.aws.url, KEYS)
         self.stacks, self.sagemaker = Stacks(deploys.aws), deploys.client("sagemaker")
         self.autoscaling = deploys.client("application-autoscaling")
         self.notices: list[str] = []

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
+from tests.support.deployment import DEPLOYMENT
 from tests.support.deploys import action
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.embedded_keys import KEYS
 from tests.support.faulty_s3 import Answer, faulty_s3
-from tests.support.place import PLACE
 from triton_fleet.aws.access import Access, embedded_access
-from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
+from triton_fleet.aws.deploy.stack_repair import is_unchanged
 
 BOOTSTRAP = {
     "Type": "AWS::SSM::Parameter::Value<String>",
@@ -36,7 +36,7 @@ TEMPLATE = {
 
 @pytest.fixture
 def access(aws: EmbeddedAws) -> Access:
-    access = embedded_access(PLACE, aws.url, KEYS)
+    access = embedded_access(DEPLOYMENT, aws.url, KEYS)
     for name, value in {"/cdk-bootstrap/x/version": "30", "/team/name": "search", "/team/alias": "s"}.items():
         access.client("ssm").put_parameter(Name=name, Value=value, Type="String", Overwrite=True)
     return access
@@ -139,5 +139,5 @@ def test_where_a_call_is_denied_the_cdk_cli_decides(
 ) -> None:
     with faulty_s3(aws.url) as proxy:
         proxy.change_answers(action(denied), lambda _: Answer(403, [("Content-Type", "text/xml")], DENIED))
-        access = embedded_access(PLACE, proxy.url, KEYS)
+        access = embedded_access(DEPLOYMENT, proxy.url, KEYS)
         assert not is_unchanged(access, synthesised(tmp_path, name), name)

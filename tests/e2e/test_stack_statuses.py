@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from moto.cloudformation.models import cloudformation_backends
 
+from tests.support.deployment import ACCOUNT, REGION
 from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 from tests.support.fleet_folder import LOCK, ROOT, FleetFolder
-from tests.support.place import ACCOUNT, REGION
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.stack_repair import ready_stack

@@ -30,7 +30,7 @@ from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.sarif import as_sarif
 from triton_fleet.project.project import open_project
 from triton_fleet.rules.example import SPEC, examples
-from triton_fleet.spec.folders import FOLDER
+from triton_fleet.spec.source import FOLDER
 
 PROFILE = re.compile(rb"^profile: ([a-z0-9-]+)\n", re.MULTILINE)
 SEPARATOR = b"\n#####\n"

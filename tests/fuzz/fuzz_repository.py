@@ -18,8 +18,8 @@ from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.repository.config.judge import config_findings
 from triton_fleet.repository.config.message import parsed_config
 from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.text_format.tree import strings
 
 FILE = Path("repository/resnet/config.pbtxt")

@@ -11,11 +11,11 @@ from botocore.config import Config
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.sessions import shared_session
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.project.project import Project, open_project
 from triton_fleet.store.lock import write_locks
-from triton_fleet.store.progress import SilentProgress
 from triton_fleet.store.publish.publish import PublishResult, publish
 from triton_fleet.store.sources.spec_sources import Connect, no_s3
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from tests.support.artifact_bucket import BUCKET
-from triton_fleet.builds.engines.object_keys import FAILURE, MANIFEST, PLAN
+from triton_fleet.builds.engines.artifacts import FAILURE, MANIFEST, PLAN
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -16,10 +16,9 @@ from pydantic import BaseModel
 import triton_endpoints
 from tests.support.fleet_folder import ROOT
 from triton_fleet.spec.alarms import Alarms
-from triton_fleet.spec.capture import Capture
-from triton_fleet.spec.instance import Instance
+from triton_fleet.spec.instance import Instance, Scaling
+from triton_fleet.spec.monitoring import Capture
 from triton_fleet.spec.rollout import Rollout
-from triton_fleet.spec.scaling import Scaling
 
 SPEC_MODELS: Mapping[str, type[BaseModel]] = {
     "Alarms": Alarms,

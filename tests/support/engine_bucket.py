@@ -13,15 +13,16 @@ from tests.support.artifact_bucket import REGION, ArtifactBucket, empty_bucket
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.onnx_graphs import FLOAT, graph_bytes
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.awsapi.emulator import local_session
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.work import Pace
-from triton_fleet.store.progress import PublishProgress, SilentProgress
+from triton_fleet.store.progress import PublishProgress
 from triton_fleet.store.publish.publish import PublishResult, publish
 
 ROLE = "arn:aws:iam::123456789012:role/any"
 PROJECT = "triton-fleet-dev-engines-job"
-PACE = Pace(look=0.05, most=0.05)
+PACE = Pace(look=0.05, longest_pause=0.05)
 CONFIG = 'platform: "tensorrt_plan"\nmax_batch_size: 8\n'
 TENSORS = """\
 input { name: "x" data_type: TYPE_FP32 dims: 8 }

@@ -32,7 +32,7 @@ from tests.support.embedded_keys import VARIABLES
 from tests.support.embedded_s3 import BUCKET
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
 from tests.support.running_aws import running_aws
-from triton_fleet.builds.engines.object_keys import (
+from triton_fleet.builds.engines.artifacts import (
     FAILURE,
     JOBS,
     MANIFEST,
@@ -43,7 +43,7 @@ from triton_fleet.builds.engines.object_keys import (
     script_key,
 )
 from triton_fleet.builds.engines.request import EngineJob, EngineRequest
-from triton_fleet.store.engine_script import SOURCES, build_script
+from triton_fleet.store.builds.script import SOURCES, build_script
 
 TENSORRT = "10.9.0.34"
 ONNX = graph_bytes(

@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 from fleet_stacks.fleet_app import add_fleet
 from tests.synth.resources import BUCKET
 from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
-from triton_fleet.spec.deployment import place_of
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
 
 ENGINES = f"arn:aws:s3:::{BUCKET}/engines"
@@ -24,7 +24,7 @@ def foundation(region: str = "us-east-1", **keys: Any) -> Template:
         {"environment": "dev", "account": "111122223333", "region": region, **keys}
     )
     app = App()
-    add_fleet(app, ResolvedFleet(place=place_of(environment), endpoints=()))
+    add_fleet(app, ResolvedFleet(deployment=Deployment.of(environment), endpoints=()))
     (stack,) = app.synth().stacks
     return Template.from_json(stack.template)
 

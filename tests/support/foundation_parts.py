@@ -12,9 +12,9 @@ from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
 from triton_fleet.spec.deployment import Deployment
 
 
-def foundation_parts(place: Deployment, outdir: Path, *names: str) -> dict[str, Any]:
+def foundation_parts(deployment: Deployment, outdir: Path, *names: str) -> dict[str, Any]:
     """The resources whose logical ids begin with one of the names."""
     app = App(outdir=str(outdir))
-    add_fleet(app, ResolvedFleet(place=place, endpoints=()))
+    add_fleet(app, ResolvedFleet(deployment=deployment, endpoints=()))
     (stack,) = app.synth().stacks
     return {id: each for id, each in stack.template["Resources"].items() if id.startswith(names)}

@@ -13,11 +13,11 @@ from botocore.exceptions import ClientError
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.image_builds import START
-from triton_fleet.builds.images.object_keys import MANIFEST, built_image_key
+from triton_fleet.builds.images.artifacts import MANIFEST, built_image_key
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.image import LockedImage
-from triton_fleet.store.images.base import BaseImages
+from triton_fleet.store.images.builds import BaseImages
 from triton_fleet.store.images.source import ImageSource, WantedImage, image_sources, wanted_images
 from triton_fleet.store.lock import write_locks
 

@@ -18,11 +18,11 @@ from tests.support.embedded_keys import VARIABLES
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.project.project import open_project
-from triton_fleet.spec.deployment import place_of
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
 
 ACCOUNT = "123456789012"
-PLACE = place_of(Environment(environment="dev", account=ACCOUNT, region="us-east-1"))
+DEPLOYMENT = Deployment.of(Environment(environment="dev", account=ACCOUNT, region="us-east-1"))
 FLEET = str(Path(sys.executable).parent / "fleet")
 DOCKERFILE = """\
 ARG TRITON_IMAGE

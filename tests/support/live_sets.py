@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import open_project
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.store.live.addition import Addition, add_archive
-from triton_fleet.store.live.live_set import LiveSet, live_set
-from triton_fleet.store.live.targets import targets_of
-from triton_fleet.store.progress import SilentProgress
+from triton_fleet.store.live.live_set import LiveSet, live_set, targets_of
 from triton_fleet.store.publish.publish import publish
 from triton_fleet.store.sources.folder import FolderSource
 
@@ -76,12 +75,12 @@ class Live:
         publish(self.s3, project, resolve_project(project).endpoints, SilentProgress())
 
     def remove(self, target: str) -> None:
-        self.s3.delete_object(Bucket=self.set.place.bucket, Key=self.set.key(target))
+        self.s3.delete_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
 
     def targets(self) -> list[str]:
         return [each.name for each in targets_of(self.s3, self.set) if each.size is not None]
 
     def body(self, target: str) -> bytes:
         """The tar stream of a target."""
-        found = self.s3.get_object(Bucket=self.set.place.bucket, Key=self.set.key(target))
+        found = self.s3.get_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
         return gzip.decompress(found["Body"].read())

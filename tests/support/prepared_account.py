@@ -20,6 +20,7 @@ from moto.servicequotas.models import servicequotas_backends
 from fleet_emulator.functions.backend import EmbeddedLambda
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
+from tests.support.deployment import ACCOUNT, DEPLOYMENT, REGION
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.scaling import target
@@ -27,7 +28,6 @@ from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 from tests.support.embedded_keys import KEYS
 from tests.support.faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
-from tests.support.place import ACCOUNT, PLACE, REGION
 from tests.support.running_aws import running_aws
 from triton_fleet.aws.access import Access, embedded_access
 from triton_fleet.cli import preflight as command
@@ -70,7 +70,7 @@ class WatchedAws:
     @cached_property
     def access(self) -> Access:
         """As its user."""
-        return embedded_access(PLACE, self.proxy.url, KEYS)
+        return embedded_access(DEPLOYMENT, self.proxy.url, KEYS)
 
     def client(self, service: str) -> Any:
         """Past the proxy."""
@@ -218,7 +218,7 @@ class PreparedAccount:
 
     def preflight(self, *arguments: str) -> Told:
         """`fleet preflight --env dev ARGUMENTS`, by somebody whose credentials are known."""
-        self.patch.setattr(command, "access_to", lambda project, _profile: self._access(project.place))
+        self.patch.setattr(command, "access_to", lambda project, _profile: self._access(project.deployment))
         return self.preflight_by_settings(*arguments)
 
     def preflight_by_settings(self, *arguments: str) -> Told:
@@ -231,10 +231,10 @@ class PreparedAccount:
         said = self.capture.readouterr()
         return Told(code, said.out.splitlines(), said.err)
 
-    def _access(self, place: Deployment) -> Access:
+    def _access(self, deployment: Deployment) -> Access:
         """The clients of all tests, for the environment as it is in this one."""
         access = copy(self.watched.access)
-        access.place = place
+        access.deployment = deployment
         return access
 
     def _data(self) -> str:

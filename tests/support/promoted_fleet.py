@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.project.project import Project, open_project
-from triton_fleet.store.promote.adoption import adopted_specs
+from triton_fleet.store.promote.spec import adopted_specs
 
 SIMPLE = """\
 endpoint: simple

@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.second_aws import ACCOUNT
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
@@ -22,9 +23,9 @@ from triton_fleet.project.project import open_project
 from triton_fleet.spec.endpoint import Compression, Mode
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.lock import write_locks
-from triton_fleet.store.progress import PublishProgress, SilentProgress
-from triton_fleet.store.promote.adoption import target_for
+from triton_fleet.store.progress import PublishProgress
 from triton_fleet.store.promote.promote import Next, PromotionResult, PromotionSource, Templates, promote
+from triton_fleet.store.promote.spec import target_for
 from triton_fleet.store.publish.publish import publish
 
 if TYPE_CHECKING:

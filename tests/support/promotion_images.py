@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from tests.support.container_images import FILES, TRITON, ContainerRepository, layer
 from tests.support.fleet_folder import SPEC
 from tests.support.promotion import ENDPOINT, PLACES, Promotion
-from triton_fleet.builds.images.object_keys import MANIFEST, built_image_key
+from triton_fleet.builds.images.artifacts import MANIFEST, built_image_key
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.images.source import image_source

@@ -27,9 +27,9 @@ def work(
     """A prune at a moment by S3's clock, a day later unless it is given, and by the machine's."""
     now = now or later()
     date_answers(bucket, format_datetime(now.astimezone(UTC), usegmt=True))
-    place = bucket.project.place
+    deployment = bucket.project.deployment
     root = bucket.folder.root
-    return Prune(bucket.s3, bucket.sagemaker, bucket.ecr, root, place, keep, clock=lambda: clock or now)
+    return Prune(bucket.s3, bucket.sagemaker, bucket.ecr, root, deployment, keep, clock=lambda: clock or now)
 
 
 def date_answers(bucket: ArtifactBucket, date: str) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import LoadPlan, plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 
 PLACE = Path("repository")
 CODE = "class TritonPythonModel:\n    pass\n"

@@ -12,8 +12,7 @@ import numpy as np
 from botocore.exceptions import ClientError
 
 from endpoint_check.handler import handler, is_complete
-from fleet_client.codec.byte_strings import packed
-from fleet_client.codec.datatypes import datatype_of
+from fleet_client.codec.datatypes import datatype_of, packed
 
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
 SECONDS = "1800"

@@ -1,7 +1,4 @@
-"""A shipped endpoint in the words of the source that it is taken from.
-
-Templates are read from the reviewed snapshots, which test_snapshots.py holds against what is synthesised.
-"""
+"""A shipped endpoint in the words of the source that it is taken from."""
 
 from __future__ import annotations
 
@@ -14,8 +11,9 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict
 
 from tests.support.fleet_folder import ROOT
+from tests.synth.shipped_specs import HASH, shipped
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.local.triton.model_config import parse
+from triton_fleet.local.triton.model_backend import parse
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 
@@ -47,14 +45,13 @@ THERE = {
     "waits": [None, None],
 }
 """What the sources of multi-model endpoints have in common; the account is that of us-east-1."""
-SNAPSHOTS = ROOT / "tests/synth/__snapshots__/test_snapshots"
 
 
 @cache
 def properties(environment: str, endpoint: str, kind: str) -> list[dict[str, Any]]:
-    """The properties of the resources of a kind, such as "Model", in the endpoint's reviewed template."""
-    file = f"test_the_template_is_as_reviewed[triton-fleet-{environment}-{endpoint}].json"
-    resources = json.loads((SNAPSHOTS / file).read_text())["Resources"].values()
+    """The properties of the resources of a kind, such as "Model", in the endpoint's template without hashes."""
+    template = json.dumps(shipped(environment)[f"triton-fleet-{environment}-{endpoint}"])
+    resources = json.loads(HASH.sub("HASH", template))["Resources"].values()
     return [each["Properties"] for each in resources if each["Type"].endswith(f"::{kind}")]
 
 

@@ -13,7 +13,7 @@ def made(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tupl
     project = open_project(folder.root, env, [name])
     loaded = project.load(name)
     context, wrong = locked_context(project, loaded)
-    return decisions(context, project.place, project.fleet.prices, wrong)
+    return decisions(context, project.deployment, project.fleet.prices, wrong)
 
 
 def decided(folder: FleetFolder) -> dict[str, Decision]:

@@ -14,7 +14,8 @@ from tests.support.faulty_s3 import FaultyS3, Request, faulty_s3
 from tests.support.sessions import shared_session
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.store.archive import Checksums, DigestWriter, Entry, write_tar
-from triton_fleet.store.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
+from triton_fleet.store.upload.archives import UPLOAD_CONFIG, Uploads
+from triton_fleet.store.upload.object import ObjectPlace
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -14,8 +14,7 @@ from pathlib import Path
 from hatchling.builders.wheel import WheelBuilder
 
 from tests.support.fleet_folder import ROOT
-from triton_fleet.product.distributions import DISTRIBUTIONS, EMULATOR, Distribution
-from triton_fleet.product.wheels import wheel_name
+from triton_fleet.product.distributions import DISTRIBUTIONS, EMULATOR, Distribution, wheel_name
 
 FLEET, ENDPOINTS, *_ = DISTRIBUTIONS
 VERSION = version("triton-fleet")

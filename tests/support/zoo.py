@@ -182,7 +182,7 @@ class Zoo:
     @property
     def server(self) -> Any:
         """The present Triton."""
-        return self.host._served[endpoint_id(ENDPOINT)].triton.server
+        return self.host._endpoints[endpoint_id(ENDPOINT)].triton.server
 
     def ping(self) -> int:
         """The status of Triton's own /ping."""

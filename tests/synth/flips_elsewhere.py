@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 from aws_cdk import App
 
-from fleet_stacks.fleet_app import add_fleet
-from fleet_stacks.stacks import EndpointStack
+from fleet_stacks.fleet_app import EndpointStack, add_fleet
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.flips import Flip, archive, engine, flip
 from triton_fleet.check.run import all_findings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +19,8 @@ from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.environment import LOCAL
 
+HASH = re.compile(r"\b[0-9a-f]{64}\b")
+"""The digest of an asset or of an archive: it follows from files, which a review sees as such."""
 ENVIRONMENTS = [name for name in environment_names(ROOT) if name != LOCAL]
 
 

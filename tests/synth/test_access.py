@@ -13,10 +13,10 @@ from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import only
 from triton_endpoints.access.permissions import PUBLISHED_PREFIXES
-from triton_fleet.builds.engines.object_keys import ENGINES
-from triton_fleet.builds.images.object_keys import IMAGES
-from triton_fleet.catalog.drift import detected_types
-from triton_fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
+from triton_fleet.builds.engines.artifacts import ENGINES
+from triton_fleet.builds.images.artifacts import IMAGES
+from triton_fleet.catalog.cloudformation import detected_types
+from triton_fleet.endpoint.bucket_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.project.project import open_project
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_cdk import App
 
-from fleet_stacks.stacks import FoundationStack
+from fleet_stacks.fleet_app import FoundationStack
 from tests.support.fleet_folder import FleetFolder
 from tests.support.workflow_files import steps, used, write_environments
 from triton_fleet.endpoint.resolve import resolve_foundation
@@ -18,7 +18,7 @@ SUBJECT = "token.actions.githubusercontent.com:sub"
 def roles(folder: FleetFolder, environment: str = "dev") -> dict[str, dict[str, Any]]:
     """The roles of Foundation that have a name, by their ARN."""
     app = App()
-    FoundationStack(app, place=resolve_foundation(open_project(folder.root, environment)).place)
+    FoundationStack(app, deployment=resolve_foundation(open_project(folder.root, environment)).deployment)
     resources = app.synth().stacks[0].template["Resources"].values()
     named = [
         each["Properties"]

@@ -10,10 +10,10 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from fleet_emulator.stacks.resources import references
-from fleet_stacks.stacks import EndpointStack
+from fleet_stacks.fleet_app import EndpointStack
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.resources import KINDS, STACK, notified_topics
-from triton_fleet.context.alarm_records import RECORDS
+from triton_fleet.context.alarms import RECORDS
 from triton_fleet.spec.values import DYNAMIC
 
 BOTH_SEVERITIES = ", ".join(

@@ -17,7 +17,7 @@ from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only, sta
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_fleet.catalog.instances import Processor, instance, instance_types
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
+from triton_fleet.endpoint.endpoint_parts import ResolvedScaling, TrackedTarget
 from triton_fleet.rules.example import REGION, Case
 
 ARN = "arn:aws:iam::111122223333:role/our-own"

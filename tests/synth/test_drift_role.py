@@ -13,14 +13,14 @@ from triton_fleet.spec.deployment import Deployment
 def test_what_cloudformation_names_after_a_long_stack_is_read_by_the_24_characters_that_are_left(
     environment: str,
 ) -> None:
-    place = Deployment(
+    deployment = Deployment(
         environment=environment,
         account="111122223333",
         region="us-east-1",
         partition=partition_of("us-east-1"),
         tags={},
     )
-    read = {each.sid: each.resources[0] for each in drift_statements(place)}
+    read = {each.sid: each.resources[0] for each in drift_statements(deployment)}
     for sid, separator in (("SeeRoles", "role/"), ("SeeRules", "rule/"), ("SeeFunctions", "function:")):
         prefix = read[sid].partition(separator)[2].removesuffix("*")
         assert f"triton-fleet-{environment}-Logical"[:24].startswith(prefix)

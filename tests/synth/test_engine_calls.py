@@ -16,7 +16,7 @@ from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore, engine_store
 from tests.support.engine_jobs import ScriptedSageMaker
 from tests.support.engine_templates import JOB, foundation, granted, granted_to_jobs
-from triton_fleet.builds.engines.object_keys import JOBS
+from triton_fleet.builds.engines.artifacts import JOBS
 
 ACTIONS = {
     "AbortMultipartUpload": "s3:AbortMultipartUpload",

@@ -8,7 +8,7 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet_stacks.stacks import EndpointStack
+from fleet_stacks.fleet_app import EndpointStack
 from tests.support.dashboards import Dashboard
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.resources import STACK

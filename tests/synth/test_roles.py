@@ -20,7 +20,7 @@ from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
 from triton_endpoints.access.roles import ACCESS_WILDCARDS
 from triton_endpoints.wildcards import WILDCARDS
-from triton_fleet.endpoint.object_keys import OWNERS
+from triton_fleet.endpoint.bucket_keys import OWNERS
 
 DOCUMENT = ROOT / "docs" / "roles.md"
 HEAD = """\

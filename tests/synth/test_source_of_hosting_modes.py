@@ -15,7 +15,7 @@ import pytest
 from tests.support.fleet_folder import ROOT
 from tests.support.sources import ENVIRONMENTS, properties
 from triton_fleet.catalog.variables import variables
-from triton_fleet.local.triton.model_config import parse
+from triton_fleet.local.triton.model_backend import parse
 from triton_fleet.project.project import open_project
 from triton_fleet.repository.backends import backend_of
 from triton_fleet.spec.container import Container

@@ -12,7 +12,7 @@ from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER, Keys, local_session
 from triton_fleet.awsapi.errors import aws_errors_as_findings, refuse_cut_answers
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 
 if TYPE_CHECKING:
     import boto3
@@ -36,12 +36,12 @@ class Access:
 
     def __init__(
         self,
-        place: Deployment,
+        deployment: Deployment,
         session: Callable[[], boto3.Session],
         cdk_environment: Mapping[str, str],
         url: str | None = None,
     ) -> None:
-        self.place = place
+        self.deployment = deployment
         self.cdk_environment = dict(cdk_environment)
         self._make_session = session
         self._url = url
@@ -118,11 +118,11 @@ class Access:
             CannotRunError: there are no credentials, or AWS does not answer.
         """
         caller = self._caller
-        if caller["Account"] == self.place.account:
+        if caller["Account"] == self.deployment.account:
             return caller["Arn"]
-        environment = self.place.environment
+        environment = self.deployment.environment
         message = (
-            f"{environment!r} is deployed to account {self.place.account}; "
+            f"{environment!r} is deployed to account {self.deployment.account}; "
             f"these credentials belong to account {caller['Account']} ({caller['Arn']})"
         )
         hint = f"pass a profile of that account with --profile, or correct environments/{environment}.yaml"
@@ -148,12 +148,12 @@ class Access:
             return self._make_session()
 
 
-def account_access(place: Deployment, profile: str | None, *, attempts: int | None = None) -> Access:
+def account_access(deployment: Deployment, profile: str | None, *, attempts: int | None = None) -> Access:
     """Access to the environment's account with the user's own AWS settings, or with a profile.
 
     `attempts` is how often a call is made at most, unless those settings set it. Default: as botocore.
     """
-    variables = {**os.environ, "AWS_REGION": place.region, "AWS_DEFAULT_REGION": place.region}
+    variables = {**os.environ, "AWS_REGION": deployment.region, "AWS_DEFAULT_REGION": deployment.region}
     if profile is not None:
         variables = {key: value for key, value in variables.items() if key not in KEYS}
         variables["AWS_PROFILE"] = profile
@@ -168,12 +168,14 @@ def account_access(place: Deployment, profile: str | None, *, attempts: int | No
         refuse_cut_answers(core)
         if attempts is not None and core.get_config_variable("max_attempts") is None:
             core.set_default_client_config(Config(retries={"total_max_attempts": attempts}))
-        return boto3.Session(botocore_session=core, region_name=place.region)
+        return boto3.Session(botocore_session=core, region_name=deployment.region)
 
-    return Access(place, session, cdk_environment=variables)
+    return Access(deployment, session, cdk_environment=variables)
 
 
-def embedded_access(place: Deployment, url: str, keys: Keys) -> Access:
+def embedded_access(deployment: Deployment, url: str, keys: Keys) -> Access:
     """Access to the embedded AWS at a URL; the user's own AWS settings are ignored."""
-    variables = local_variables(os.environ, region=place.region, url=url, keys=keys)
-    return Access(place, lambda: local_session(place.region, keys), cdk_environment=variables, url=url)
+    variables = local_variables(os.environ, region=deployment.region, url=url, keys=keys)
+    return Access(
+        deployment, lambda: local_session(deployment.region, keys), cdk_environment=variables, url=url
+    )

@@ -36,30 +36,32 @@ class Calls:
     reason: str = ""
 
     @property
-    def failed(self) -> int:
+    def failure_count(self) -> int:
         """How many failed; no more than there were, as metrics of one minute may arrive apart."""
         return min(self.invocations, max(self.errors_4xx + self.errors_5xx, self.model_errors))
 
     @property
-    def are_failing(self) -> bool:
+    def is_failing(self) -> bool:
         """Whether so many failed that the endpoint is not healthy."""
-        return self.failed > 0 and self.failed >= MIN_FAILING_SHARE * self.invocations
+        return self.failure_count > 0 and self.failure_count >= MIN_FAILING_SHARE * self.invocations
 
     def __str__(self) -> str:
         """For people."""
         since = f"since {self.since:%Y-%m-%d %H:%M} UTC"
         if not self.invocations:
             return f"none {since}"
-        if not self.failed:
+        if not self.failure_count:
             return f"{self.invocations} {since}, none failed"
         counts = {"4XX": self.errors_4xx, "5XX": self.errors_5xx}
         statuses = " and ".join(f"{count} with {status}" for status, count in counts.items() if count)
         reason = f": {self.reason}" if self.reason else ""
-        return f"{self.failed} of {self.invocations} {since} failed ({statuses or 'no answer'}){reason}"
+        return (
+            f"{self.failure_count} of {self.invocations} {since} failed ({statuses or 'no answer'}){reason}"
+        )
 
 
 def read_calls(
-    cloudwatch: CloudWatchClient, endpoint: str, variants: Sequence[str], since: datetime, now: datetime
+    cloudwatch: CloudWatchClient, endpoint: str, variants: Sequence[str], since: datetime, end: datetime
 ) -> Calls:
     """The invocations of an endpoint's variants in a window, in the clients' region.
 
@@ -72,10 +74,10 @@ def read_calls(
         MetricDataQueries=[_query(id, endpoint, *pair) for id, pair in queries.items()],
         StartTime=since,
         # The end is exclusive, and the last value may be of this second.
-        EndTime=now + timedelta(seconds=PERIOD_SECONDS),
+        EndTime=end + timedelta(seconds=PERIOD_SECONDS),
     )
     sums = Counter[str]()
-    for result in (each for page in pages for each in page["MetricDataResults"]):
+    for result in (entry for page in pages for entry in page["MetricDataResults"]):
         sums[queries[result["Id"]][0]] += round(sum(result["Values"]))
     return Calls(
         since=since,

@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from triton_fleet.catalog.stack_statuses import StackState
-from triton_fleet.changes.areas import differing_areas
+from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.changes.templates import Template
+from triton_fleet.changes.update_effect import differing_areas
 from triton_fleet.check.lock_drift import CODE, stale_findings
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from triton_fleet.findings import FindingsError
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import THIS, project_templates
+from triton_fleet.product.synthesis import OWN_PYTHON, installation, project_templates
 from triton_fleet.project.membership import locked_endpoints
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import deploy_command
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from triton_fleet.aws.running_configuration import LiveEndpoint
     from triton_fleet.awsapi.stack import LiveStack
 
-DESCRIBED_AT_ONCE = 8
+MAX_PARALLEL_DESCRIPTIONS = 8
 """Parallel descriptions; SageMaker throttles more, and botocore retries."""
 
 
@@ -41,21 +40,21 @@ class FileState(StrEnum):
 
     YES = "yes"
     NO = "no"
-    BROKEN = "broken"
+    INVALID = "broken"
     STALE = "stale"
     ELSEWHERE = "elsewhere"
-    UNPROMOTED = "not promoted"
+    NO_PROMOTION = "not promoted"
 
 
 class Runs(StrEnum):
-    """What an endpoint runs, from the URL of its data, which has a digest unless the set is live."""
+    """Content that an endpoint runs, from the URL of its data, which has a digest unless the set is live."""
 
-    LOCKED = "as locked"
-    OTHER = "other content"
+    LOCK_CONTENT = "as locked"
+    OTHER_CONTENT = "other content"
     LIVE_SET = "its live set"
     UNKNOWN = "unknown: nothing to compare it with"
-    NOTHING = "not deployed"
-    UNASKED = "not asked"
+    NO_ENDPOINT = "not deployed"
+    NO_ANSWER = "not asked"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +79,12 @@ class InventoryEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class _Files:
-    """What the files of one endpoint are, and what they are resolved to where that is possible."""
+    """The states of one endpoint's files, and the resolved endpoint where there is one."""
 
     spec: FileState
     lock: FileState
     owner: str | None
-    resolved: ResolvedEndpoint | None
+    endpoint: ResolvedEndpoint | None
 
 
 def take_inventory(project: Project, access: Access | None) -> list[InventoryEntry]:
@@ -103,19 +102,20 @@ def take_inventory(project: Project, access: Access | None) -> list[InventoryEnt
     stacks: Mapping[str, LiveStack] = {}
     live: Mapping[str, LiveEndpoint | None] = {}
     if access is not None:
-        from triton_fleet.aws.fleet_stacks import endpoint_stacks
-        from triton_fleet.aws.running_configuration import live_endpoint
+        from triton_fleet.aws.running_configuration import endpoint_stacks, live_endpoint
 
-        stacks = endpoint_stacks(access.client("cloudformation"), access.place)
+        stacks = endpoint_stacks(access.client("cloudformation"), access.deployment)
         sagemaker = access.client("sagemaker")
-        found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)
-        live = dict(zip(stacks, found, strict=True))
+        live_endpoints = all_in_parallel(
+            stacks, lambda name: live_endpoint(sagemaker, name), MAX_PARALLEL_DESCRIPTIONS
+        )
+        live = dict(zip(stacks, live_endpoints, strict=True))
     names = sorted(
         {*project.spec_files, *project.unpromoted, *locked_endpoints(project.root, environment), *stacks}
     )
     files = {name: _files(project, name, offline=access is None) for name in names}
-    deployed = [name for name in stacks if files[name].resolved is not None]
-    behind = _behind(project, deployed, access.client("cloudformation")) if access and deployed else {}
+    stack_names = [name for name in stacks if files[name].endpoint is not None]
+    behind = _behind(project, stack_names, access.client("cloudformation")) if access and stack_names else {}
     return [
         _entry(
             project, name, files[name], stacks.get(name), live.get(name), behind.get(name, ()), access=access
@@ -128,15 +128,18 @@ def _behind(
     project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
 ) -> Mapping[str, tuple[str, ...]]:
     """The parts in which each deployed template differs from the one that the files make."""
-    wanted, place = project_templates(installation(THIS), project, endpoints), project.place
+    templates, deployment = (
+        project_templates(installation(OWN_PYTHON), project, endpoints),
+        project.deployment,
+    )
 
     def compare(name: str) -> tuple[str, ...]:
-        stack = stack_of(place, name)
+        stack = stack_of(deployment, name)
         body: Any = cloudformation.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
-        deployed: Template = body if isinstance(body, dict) else {}
-        return differing_areas(deployed, wanted[name])
+        live_template: Template = body if isinstance(body, dict) else {}
+        return differing_areas(live_template, templates[name])
 
-    return dict(zip(endpoints, all_in_parallel(endpoints, compare, DESCRIBED_AT_ONCE), strict=True))
+    return dict(zip(endpoints, all_in_parallel(endpoints, compare, MAX_PARALLEL_DESCRIPTIONS), strict=True))
 
 
 def _entry(
@@ -149,7 +152,7 @@ def _entry(
     *,
     access: Access | None,
 ) -> InventoryEntry:
-    runs = _runs(files.resolved, live) if access is not None else Runs.UNASKED
+    runs = _runs(files.endpoint, live) if access is not None else Runs.NO_ANSWER
     if stack is None:
         behind = ()
     remedies = _remedies(project, name, files, stack, runs, behind)
@@ -168,30 +171,25 @@ def _entry(
 
 
 def _remedies(
-    project: Project,
-    name: str,
-    files: _Files,
-    stack: LiveStack | None,
-    runs: Runs,
-    behind: tuple[str, ...],
+    project: Project, name: str, files: _Files, stack: LiveStack | None, runs: Runs, behind: tuple[str, ...]
 ) -> Iterator[str]:
-    """What to do, in order."""
+    """The remedies in order."""
     environment = project.environment.environment
     has_lock = files.lock is not FileState.NO
     if files.spec in (FileState.NO, FileState.ELSEWHERE):
-        why = "a spec" if files.spec is FileState.NO else f"a place in {environment}"
+        cause = "a spec" if files.spec is FileState.NO else f"a place in {environment}"
         if stack is not None:
-            yield f"an orphaned stack, without {why}: run `fleet destroy {name} --env {environment}`"
+            yield f"an orphaned stack, without {cause}: run `fleet destroy {name} --env {environment}`"
         elif has_lock:
-            yield f"an orphaned lock, without {why}: run `git rm locks/{environment}/{name}.lock.yaml`"
-    if files.spec is FileState.UNPROMOTED:
+            yield f"an orphaned lock, without {cause}: run `git rm locks/{environment}/{name}.lock.yaml`"
+    if files.spec is FileState.NO_PROMOTION:
         if stack is not None:
             destroy = f"`fleet destroy {name} --env {environment}`"
             yield f"an orphaned stack, without a promoted spec: run {destroy}"
         if has_lock:
             yield f"`fleet promote --to {environment} --adopt {name}` writes the spec beside its lock"
         yield project.environment.lock_command(name)
-    if FileState.BROKEN in (files.spec, files.lock):
+    if FileState.INVALID in (files.spec, files.lock):
         yield f"run `fleet check --env {environment} {name}` to see what is wrong"
     if files.lock is not FileState.YES:
         yield project.environment.lock_command(name)
@@ -202,54 +200,56 @@ def _remedies(
         yield f"{stack}: {deploy} continues its rollback, or explains how"
     if stack is not None and stack.state is StackState.UNDER_WAY:
         yield f"{stack}: wait until the operation has ended; {deploy} also waits"
-    if runs in (Runs.OTHER, Runs.NOTHING) or behind:
+    if runs in (Runs.OTHER_CONTENT, Runs.NO_ENDPOINT) or behind:
         yield deploy
 
 
-def _runs(resolved: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:
+def _runs(endpoint: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:
     if live is None:
-        return Runs.NOTHING
-    if resolved is None:
+        return Runs.NO_ENDPOINT
+    if endpoint is None:
         return Runs.UNKNOWN
-    if resolved.model_data_url != live.model_data_url:
-        return Runs.OTHER
-    return Runs.LOCKED if all(archive.named_by_content for archive in resolved.archives) else Runs.LIVE_SET
+    if endpoint.model_data_url != live.model_data_url:
+        return Runs.OTHER_CONTENT
+    return (
+        Runs.LOCK_CONTENT if all(archive.named_by_content for archive in endpoint.archives) else Runs.LIVE_SET
+    )
 
 
 def _files(project: Project, name: str, *, offline: bool) -> _Files:
     """The state of an endpoint's files; repositories are compared with their lock where AWS is not asked."""
-    (spec, owner), lock, resolved = _spec(project, name), _lock(project, name), None
+    (spec, owner), lock, endpoint = _spec(project, name), _lock(project, name), None
     if spec is FileState.YES and lock is FileState.YES:
         alone = replace(project, endpoints=(name,), findings=())
         try:
-            (resolved,) = resolve_project(alone).endpoints
+            (endpoint,) = resolve_project(alone).endpoints
         except FindingsError as error:
             lock = FileState.STALE if any(finding.code == "FL302" for finding in error.findings) else lock
-            spec = FileState.BROKEN if lock is FileState.YES else spec
+            spec = FileState.INVALID if lock is FileState.YES else spec
         if (
             offline
             and lock is FileState.YES
-            and CODE in {stale_finding.code for stale_finding in stale_findings(alone, name)}
+            and CODE in {stale.code for stale in stale_findings(alone, name)}
         ):
             lock = FileState.STALE
-    return _Files(spec=spec, lock=lock, owner=owner, resolved=resolved)
+    return _Files(spec=spec, lock=lock, owner=owner, endpoint=endpoint)
 
 
 def _spec(project: Project, name: str) -> tuple[FileState, str | None]:
     """The state of a spec, and its owner."""
     if name in project.unpromoted:
-        return FileState.UNPROMOTED, None
+        return FileState.NO_PROMOTION, None
     if name in project.absent:
         return FileState.ELSEWHERE, None
     if name not in project.spec_files:
         return FileState.NO, None
-    loaded = project.specs.readable(name)
-    if loaded is None:
-        return FileState.BROKEN, None
-    return FileState.YES, loaded.spec.owner.team if loaded.spec.owner else None
+    loaded_spec = project.specs.readable(name)
+    if loaded_spec is None:
+        return FileState.INVALID, None
+    return FileState.YES, loaded_spec.spec.owner.team if loaded_spec.spec.owner else None
 
 
 def _lock(project: Project, name: str) -> FileState:
     if not project.lock_file(name).is_file():
         return FileState.NO
-    return FileState.BROKEN if project.readable_lock(name) is None else FileState.YES
+    return FileState.INVALID if project.readable_lock(name) is None else FileState.YES

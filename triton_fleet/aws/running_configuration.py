@@ -1,13 +1,17 @@
-"""What an endpoint runs, according to SageMaker."""
+"""The configuration and content that an endpoint runs, according to SageMaker."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_fleet.awsapi.describe import described_endpoint
-from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.awsapi.stack import LiveStack, all_stacks
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.problems import did_you_mean
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.type_defs import ProductionVariantOutputTypeDef
 
 CONFIGURATION = "AWS::SageMaker::EndpointConfig"
-DEPLOY_AGAIN = "this clone's lock is the one to deploy, run the command again"
+DEPLOY_REMEDY = "this clone's lock is the one to deploy, run the command again"
 """The remedy after another clone's deploy; main's lock is the one as a rule."""
 
 
@@ -41,31 +45,31 @@ class LiveEndpoint:
 
 
 def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
-    """What an endpoint runs; None if it does not exist.
+    """The live endpoint; None if it does not exist.
 
     Raises:
         ClientError: access is denied.
     """
-    found = described_endpoint(sagemaker, name)
-    if found is None:
+    description = described_endpoint(sagemaker, name)
+    if description is None:
         return None
-    config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=description["EndpointConfigName"])
     variant = config["ProductionVariants"][0]
     model = sagemaker.describe_model(ModelName=variant["ModelName"])
     container = model["PrimaryContainer"] if "PrimaryContainer" in model else model["Containers"][0]
     source = container.get("ModelDataSource", {}).get("S3DataSource", {})
     (summary,) = [
-        each for each in found["ProductionVariants"] if each["VariantName"] == variant["VariantName"]
+        entry for entry in description["ProductionVariants"] if entry["VariantName"] == variant["VariantName"]
     ]
     return LiveEndpoint(
         name=name,
-        status=found["EndpointStatus"],
+        status=description["EndpointStatus"],
         instance_type=_instance_types(variant),
         instances=summary["CurrentInstanceCount"],
         image=container.get("Image", ""),
         model_data_url=container.get("ModelDataUrl") or source.get("S3Uri", ""),
-        config_name=found["EndpointConfigName"],
-        variants=tuple(each["VariantName"] for each in found["ProductionVariants"]),
+        config_name=description["EndpointConfigName"],
+        variants=tuple(entry["VariantName"] for entry in description["ProductionVariants"]),
     )
 
 
@@ -87,11 +91,11 @@ def require_own_configuration(
         FindingsError: the endpoint runs something else, or does not exist.
     """
     live = described_endpoint(sagemaker, endpoint.name)
-    declared = declared_configuration(cloudformation, endpoint.stack)
+    stack_config = declared_configuration(cloudformation, endpoint.stack)
     runs = live["EndpointConfigName"] if live is not None else None
-    found = runs_another(endpoint.name, runs, declared or "nothing")
-    if found is not None:
-        raise FindingsError([found])
+    finding = runs_another(endpoint.name, runs, stack_config or "nothing")
+    if finding is not None:
+        raise FindingsError([finding])
 
 
 def require_own_content(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
@@ -105,23 +109,23 @@ def require_own_content(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) 
         return
     own_image = (endpoint.image.digest or endpoint.image.tag) if endpoint.image.is_own else ""
     if live.model_data_url != endpoint.model_data_url or own_image not in live.image:
-        deployed = f"{endpoint.model_data_url}{f' in {own_image}' if own_image else ''}"
+        own_text = f"{endpoint.model_data_url}{f' in {own_image}' if own_image else ''}"
         runs = f"{live.model_data_url}{f' in {live.image}' if own_image else ''}"
-        problem = f"another deploy replaced this one of {endpoint.name}: it runs {runs}, not {deployed}"
-        raise CannotRunError(problem, f"if {DEPLOY_AGAIN}")
+        problem = f"another deploy replaced this one of {endpoint.name}: it runs {runs}, not {own_text}"
+        raise CannotRunError(problem, f"if {DEPLOY_REMEDY}")
 
 
-def is_same_configuration(one: str, other: str) -> bool:
+def is_same_configuration(first: str, second: str) -> bool:
     """Whether two names are of the same endpoint configuration: SageMaker lowers names in ARNs."""
-    return one.lower() == other.lower()
+    return first.lower() == second.lower()
 
 
-def runs_another(name: str, runs: str | None, declared: str) -> Finding | None:
+def runs_another(name: str, runs: str | None, stack_config: str) -> Finding | None:
     """The finding if an endpoint does not run the configuration that its stack declares."""
-    if runs is not None and is_same_configuration(runs, declared):
+    if runs is not None and is_same_configuration(runs, stack_config):
         return None
-    running = "nothing" if runs is None else f"the configuration {runs}"
-    message = f"{name} runs {running}, but its stack declares {declared}"
+    runs_text = "nothing" if runs is None else f"the configuration {runs}"
+    message = f"{name} runs {runs_text}, but its stack declares {stack_config}"
     hint = (
         "it was rolled back or changed outside its stack: undo the change, or destroy the endpoint and"
         " deploy it again"
@@ -135,8 +139,26 @@ def declared_configuration(cloudformation: CloudFormationClient, stack: str) -> 
     Raises:
         ClientError: access is denied.
     """
-    for each in cloudformation.describe_stack_resources(StackName=stack)["StackResources"]:
-        is_there = each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
-        if each["ResourceType"] == CONFIGURATION and is_there:
-            return each["PhysicalResourceId"].rpartition("/")[2]
+    for stack_resource in cloudformation.describe_stack_resources(StackName=stack)["StackResources"]:
+        is_there = stack_resource["ResourceStatus"] != "DELETE_COMPLETE" and stack_resource.get(
+            "PhysicalResourceId"
+        )
+        if stack_resource["ResourceType"] == CONFIGURATION and is_there:
+            return stack_resource["PhysicalResourceId"].rpartition("/")[2]
     return None
+
+
+def endpoint_stacks(cloudformation: CloudFormationClient, deployment: Deployment) -> dict[str, LiveStack]:
+    """The environment's endpoint stacks by the endpoint's name, which is the end of the stack's name.
+
+    Only the name identifies them: a stack in REVIEW_IN_PROGRESS has no tags.
+    """
+    prefix = stack_of(deployment, "")
+    stacks = [stack for stack in all_stacks(cloudformation) if stack.name.startswith(prefix)]
+    return {stack.name.removeprefix(prefix): stack for stack in stacks}
+
+
+def unknown_stack(deployment: Deployment, name: str, names: Iterable[str]) -> FindingsError:
+    """The error for a name that is not deployed, with the closest deployed name."""
+    message = f"no endpoint {name!r} is deployed in {deployment.environment!r}"
+    return FindingsError([Finding(code="FL606", message=message, hint=did_you_mean(name, list(names)))])

@@ -71,7 +71,7 @@ def _ci_run(environ: Mapping[str, str]) -> CiRun | None:
     """
     if environ.get("GITHUB_ACTIONS") == "true":
         server, repository, run = (
-            _variable(environ, f"GITHUB_{each}") for each in ("SERVER_URL", "REPOSITORY", "RUN_ID")
+            _variable(environ, f"GITHUB_{name}") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")
         )
         url = f"{server}/{repository}/actions/runs/{run}" if server and repository and run else None
         user = _variable(environ, "GITHUB_TRIGGERING_ACTOR") or _variable(environ, "GITHUB_ACTOR")

@@ -27,14 +27,14 @@ def scalable_id(endpoint: str, variant: str) -> str:
     return f"endpoint/{endpoint}/variant/{variant}"
 
 
-def is_missing(error: ClientError, what: str = "") -> bool:
+def is_missing(error: ClientError, kind: str = "") -> bool:
     """Whether SageMaker has refused a call since something does not exist.
 
     Args:
         error: The refusal.
-        what: What it has to be, such as `endpoint configuration`; by default anything.
+        kind: What it has to be, such as `endpoint configuration`; by default anything.
     """
-    return f"Could not find {what}".rstrip() in error.response["Error"]["Message"]
+    return f"Could not find {kind}".rstrip() in error.response["Error"]["Message"]
 
 
 def described_endpoint(sagemaker: SageMakerClient, name: str) -> DescribeEndpointOutputTypeDef | None:

@@ -92,5 +92,5 @@ def ask(method: str, url: str, *, region: str, keys: Keys, seconds: float) -> ur
 
 def without_aws(environment: Mapping[str, str]) -> dict[str, str]:
     """An environment without AWS settings, and with loopback reached directly."""
-    kept = {key: value for key, value in environment.items() if not key.startswith(("AWS_", "CDK_"))}
-    return {**kept, "NO_PROXY": LOOPBACK, "no_proxy": LOOPBACK}
+    variables = {key: value for key, value in environment.items() if not key.startswith(("AWS_", "CDK_"))}
+    return {**variables, "NO_PROXY": LOOPBACK, "no_proxy": LOOPBACK}

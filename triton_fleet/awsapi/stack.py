@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.catalog.stack_statuses import StackState, stack_status
+from triton_fleet.catalog.cloudformation import StackState, stack_status
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef, StackTypeDef
 
-DELETED: Final = "DELETE_COMPLETE"
-NOTHING_OF_IT = (StackState.PLANNED, StackState.NOT_CREATED)
+T = TypeVar("T")
+DELETE_COMPLETE: Final = "DELETE_COMPLETE"
+EMPTY_STATES = (StackState.PLANNED, StackState.NOT_CREATED)
 """States of a stack that has no resources."""
 _PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 """Seconds; the last one repeats."""
@@ -34,7 +35,7 @@ class LiveStack:
     name: str
     status: str
     reason: str
-    protected: bool
+    is_protected: bool
     parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -44,7 +45,7 @@ class LiveStack:
 
     @property
     def remedy(self) -> str:
-        """What a user can do about its state; "" if nothing."""
+        """The remedy for its state; "" without one."""
         _, _, _, region, *_ = self.id.split(":")
         return stack_status(self.status).remedy.format(region=region, stack=self.name)
 
@@ -59,15 +60,24 @@ def pauses() -> Iterator[float]:
     return chain(_PAUSES, repeat(_PAUSES[-1]))
 
 
+def poll(read: Callable[[], T], is_pending: Callable[[T], bool]) -> T:
+    """Read until the answer is not pending any more, with pauses between, and return it."""
+    pause, seconds, answer = threading.Event(), pauses(), read()
+    while is_pending(answer):
+        pause.wait(next(seconds))
+        answer = read()
+    return answer
+
+
 def find_stack(cloudformation: CloudFormationClient, name: str) -> LiveStack | None:
     """The stack with a name or an id; an id also finds a deleted stack. None if it does not exist."""
     try:
-        (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+        (description,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
     except ClientError as error:
         if "does not exist" in error.response["Error"]["Message"]:
             return None
         raise
-    return _live(found)
+    return _live(description)
 
 
 def all_stacks(cloudformation: CloudFormationClient) -> Iterator[LiveStack]:
@@ -82,22 +92,22 @@ def stack_resources(
     """The resources that a stack has; with `type` those of that type."""
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
     return [
-        each
+        stack_resource
         for page in pages
-        for each in page["StackResourceSummaries"]
-        if type in (None, each["ResourceType"])
-        and each["ResourceStatus"] != DELETED
-        and each.get("PhysicalResourceId")
+        for stack_resource in page["StackResourceSummaries"]
+        if type in (None, stack_resource["ResourceType"])
+        and stack_resource["ResourceStatus"] != DELETE_COMPLETE
+        and stack_resource.get("PhysicalResourceId")
     ]
 
 
 def settled_stack(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack | None:
     """Wait until the stack's operation has ended; return the stack, or None if it was deleted."""
-    pause, seconds, now = threading.Event(), pauses(), find_stack(cloudformation, stack.id)
-    while now is not None and now.state is StackState.UNDER_WAY:
-        pause.wait(next(seconds))
-        now = find_stack(cloudformation, stack.id)
-    return None if now is None or now.state is StackState.GONE else now
+    current = poll(
+        lambda: find_stack(cloudformation, stack.id),
+        lambda live: live is not None and live.state is StackState.UNDER_WAY,
+    )
+    return None if current is None or current.state is StackState.GONE else current
 
 
 def last_event(cloudformation: CloudFormationClient, stack: LiveStack) -> str:
@@ -105,15 +115,15 @@ def last_event(cloudformation: CloudFormationClient, stack: LiveStack) -> str:
     return cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]["EventId"]
 
 
-def _live(found: StackTypeDef) -> LiveStack:
+def _live(description: StackTypeDef) -> LiveStack:
     return LiveStack(
-        id=found["StackId"],
-        name=found["StackName"],
-        status=found["StackStatus"],
-        reason=found.get("StackStatusReason", ""),
-        protected=found.get("EnableTerminationProtection", False),
+        id=description["StackId"],
+        name=description["StackName"],
+        status=description["StackStatus"],
+        reason=description.get("StackStatusReason", ""),
+        is_protected=description.get("EnableTerminationProtection", False),
         parameters={
-            each["ParameterKey"]: each.get("ResolvedValue", each["ParameterValue"])
-            for each in found.get("Parameters", [])
+            parameter["ParameterKey"]: parameter.get("ResolvedValue", parameter["ParameterValue"])
+            for parameter in description.get("Parameters", [])
         },
     )

@@ -9,7 +9,7 @@ from typing import Any
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.images import regions_of, release, releases
 from triton_fleet.catalog.instances import Instance, Processor
-from triton_fleet.catalog.versions import numbers
+from triton_fleet.catalog.releases import numbers
 
 
 @dataclass(frozen=True, kw_only=True)

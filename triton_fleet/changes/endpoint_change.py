@@ -8,14 +8,18 @@ from decimal import Decimal
 from pathlib import Path
 
 from triton_fleet.catalog.instances import instance
-from triton_fleet.changes.areas import differing_areas
-from triton_fleet.changes.file_changes import Sizes
-from triton_fleet.changes.lock_changes import builds, content_changes
+from triton_fleet.changes.lock_changes import Sizes, builds, content_changes
 from triton_fleet.changes.money_change import FREE, CostChange
 from triton_fleet.changes.permission_changes import permission_changes
 from triton_fleet.changes.spec_changes import KeyChange, spec_changes
 from triton_fleet.changes.templates import Change, Template, compare
-from triton_fleet.changes.update_effect import UpdateEffect, replaces_model, unsafe_changes, update_effect
+from triton_fleet.changes.update_effect import (
+    UpdateEffect,
+    differing_areas,
+    replaces_model,
+    unsafe_changes,
+    update_effect,
+)
 from triton_fleet.context.capacity import InstanceLimit, instance_limit
 from triton_fleet.context.cost import Cost, EndpointCost, fleet_cost
 from triton_fleet.context.traffic import InstanceNeed, Traffic, instance_need, update_traffic
@@ -133,19 +137,19 @@ def endpoint_change(
     name: str, before: Revision | None, after: Revision | None, prices: PriceBook
 ) -> EndpointChange:
     """The change of an endpoint that at least one of two commits has, both at the same prices."""
-    known = after or before
-    if known is None:
+    revision = after or before
+    if revision is None:
         raise ValueError(f"neither commit has {name}")
-    problem = "; ".join(each.problem for each in (before, after) if each and each.problem)
-    old, new = (each.template if each else {} for each in (before, after))
+    problem = "; ".join(side.problem for side in (before, after) if side and side.problem)
+    old, new = (side.template if side else {} for side in (before, after))
     resources = tuple(compare(old, new)) if not problem else ()
     effect = _effect(before, after, resources)
-    old_spec, new_spec = (each.spec if each else None for each in (before, after))
+    old_spec, new_spec = (side.spec if side else None for side in (before, after))
     moves = effect is UpdateEffect.CONFIGURATION
     keys = _keys(before, after)
     spec = new_spec or old_spec
     return EndpointChange(
-        environment=known.environment.environment,
+        environment=revision.environment.environment,
         endpoint=name,
         owner=spec.owner.team if spec and spec.owner else None,
         effect=effect,
@@ -156,15 +160,15 @@ def endpoint_change(
         areas=differing_areas(old, new) if before and after and not problem else (),
         traffic=update_traffic(new_spec) if moves and new_spec else None,
         need=instance_need(old_spec, new_spec, replaced=moves) if new_spec and not problem else None,
-        is_scaled=all(each is not None and each.scaling is not None for each in (old_spec, new_spec)),
+        is_scaled=all(side is not None and side.scaling is not None for side in (old_spec, new_spec)),
         limits=(instance_limit(old_spec), instance_limit(new_spec)),
         least=_cost_change((before, after), prices, lambda cost: cost.at_least),
         most=_cost_change((before, after), prices, lambda cost: cost.at_most),
         certain_price=not any(
-            cost.is_computed for each in (before, after) if each and (cost := each.cost(prices))
+            cost.is_computed for side in (before, after) if side and (cost := side.cost(prices))
         ),
         permissions=permission_changes(old, new) if not problem else (),
-        warnings=tuple(_warnings(name, known.environment.environment, effect, resources, before, after)),
+        warnings=tuple(_warnings(name, revision.environment.environment, effect, resources, before, after)),
         resources=resources,
         problem=problem,
     )
@@ -227,17 +231,17 @@ def _cost_change(
     sides: Sequence[Revision | None], prices: PriceBook, end: Callable[[EndpointCost], Cost | None]
 ) -> CostChange:
     """The costs of one end of the range, before and after."""
-    found = [side.cost(prices) if side else None for side in sides]
+    costs = [side.cost(prices) if side else None for side in sides]
     machines = {
         (cost.machines, side.environment.region)
-        for side, cost in zip(sides, found, strict=True)
+        for side, cost in zip(sides, costs, strict=True)
         if side and cost
     }
     before, after = (
         FREE if side is None else None if cost is None else end(cost)
-        for side, cost in zip(sides, found, strict=True)
+        for side, cost in zip(sides, costs, strict=True)
     )
-    return CostChange(before=before, after=after, same=None not in found and len(machines) == 1)
+    return CostChange(before=before, after=after, same=None not in costs and len(machines) == 1)
 
 
 def _warnings(
@@ -248,7 +252,7 @@ def _warnings(
     before: Revision | None,
     after: Revision | None,
 ) -> Iterator[str]:
-    old, new = (each.spec if each else None for each in (before, after))
+    old, new = (old_archive.spec if old_archive else None for old_archive in (before, after))
     if effect is UpdateEffect.REMOVED:
         yield (
             f"a deploy does not delete {name}: it runs and costs money until"
@@ -263,8 +267,12 @@ def _warnings(
     if old.mode is not new.mode:
         yield f"callers of {name} have to change: mode {old.mode.value} → {new.mode.value}"
     elif new.mode is Mode.MULTI_MODEL:
-        gone = [each.name for each in old.packed if each.name not in {one.name for one in new.packed}]
-        if gone:
-            yield f"calls to removed targets will fail: {', '.join(gone)}"
+        removed_names = [
+            old_archive.name
+            for old_archive in old.packed
+            if old_archive.name not in {new_archive.name for new_archive in new.packed}
+        ]
+        if removed_names:
+            yield f"calls to removed targets will fail: {', '.join(removed_names)}"
     if effect is UpdateEffect.CONFIGURATION and new.rollout is None:
         yield f"no alarm rolls {name} back: the spec has no `rollout`"

@@ -61,34 +61,40 @@ class EndpointGroup:
         return (*self.common.rank[:-1], self.names[0])
 
     @property
-    def each_least(self) -> tuple[Cost, Cost] | None:
+    def range_at_min(self) -> tuple[Cost, Cost] | None:
         """The smallest and the largest difference of one endpoint at min; None for one, or without any."""
-        return self._range(lambda each: each.least)
+        return self._range(lambda change: change.least)
 
     @property
-    def each_most(self) -> tuple[Cost, Cost] | None:
+    def range_at_max(self) -> tuple[Cost, Cost] | None:
         """The same at max."""
-        return self._range(lambda each: each.most)
+        return self._range(lambda change: change.most)
 
     def variants(self, parts: Callable[[EndpointChange], Iterable[T]]) -> Mapping[T, int]:
         """How many members have each part, in which `NAME` stands for the endpoint."""
-        named = self.members if len(self.members) == 1 else map(_without_name, self.members)
-        return Counter(part for each in named for part in parts(each))
+        common_members = self.members if len(self.members) == 1 else map(_without_name, self.members)
+        return Counter(part for member in common_members for part in parts(member))
 
     def _range(self, cost: Callable[[EndpointChange], CostChange]) -> tuple[Cost, Cost] | None:
-        found = [each.hourly for one in self.members if (each := cost(one).difference) and each.hourly]
-        if len(found) < 2:
+        amounts = [
+            difference.hourly
+            for member in self.members
+            if (difference := cost(member).difference) and difference.hourly
+        ]
+        if len(amounts) < 2:
             return None
-        return Cost(hourly=min(found)), Cost(hourly=max(found))
+        return Cost(hourly=min(amounts)), Cost(hourly=max(amounts))
 
 
 def endpoint_groups(endpoints: Iterable[EndpointChange]) -> list[EndpointGroup]:
     """The groups: what interrupts first, then the changes that are unlike the others, then by risk."""
-    found = defaultdict[object, list[EndpointChange]](list)
+    by_key = defaultdict[object, list[EndpointChange]](list)
     for endpoint in endpoints:
-        found[_key(endpoint)].append(endpoint)
-    groups = [_group(sorted(each, key=lambda one: one.endpoint)) for each in found.values()]
-    return sorted(groups, key=lambda each: (not each.common.effect.interrupts, len(each.members), each.rank))
+        by_key[_key(endpoint)].append(endpoint)
+    groups = [_group(sorted(group, key=lambda change: change.endpoint)) for group in by_key.values()]
+    return sorted(
+        groups, key=lambda group: (not group.common.effect.interrupts, len(group.members), group.rank)
+    )
 
 
 def label(names: Sequence[str], owners: Mapping[str, str | None]) -> str:
@@ -101,10 +107,10 @@ def label(names: Sequence[str], owners: Mapping[str, str | None]) -> str:
 
 def names_by_owner(names: Iterable[str], owners: Mapping[str, str | None]) -> tuple[str, ...]:
     """A line for each owner with its endpoints; those without one have a line of their own."""
-    found = defaultdict[str, list[str]](list)
+    by_owner = defaultdict[str, list[str]](list)
     for name in names:
-        found[owners.get(name) or ""].append(name)
-    return tuple(f"{owner}: " * bool(owner) + ", ".join(mine) for owner, mine in sorted(found.items()))
+        by_owner[owners.get(name) or ""].append(name)
+    return tuple(f"{owner}: " * bool(owner) + ", ".join(mine) for owner, mine in sorted(by_owner.items()))
 
 
 def without_name(text: str, name: str) -> str:
@@ -114,10 +120,18 @@ def without_name(text: str, name: str) -> str:
 
 def _key(change: EndpointChange) -> object:
     """The parts of a change that a row and its warnings show; of money which way it goes."""
-    each = _without_name(change)
-    words = each.traffic.words if each.traffic else None
-    texts = (each.changes, each.content, each.built, each.areas, each.warnings, each.problem, each.renamed)
-    return (each.effect, each.new_model, words, *texts, _direction(each.least), _direction(each.most))
+    common = _without_name(change)
+    words = common.traffic.words if common.traffic else None
+    texts = (
+        common.changes,
+        common.content,
+        common.built,
+        common.areas,
+        common.warnings,
+        common.problem,
+        common.renamed,
+    )
+    return (common.effect, common.new_model, words, *texts, _direction(common.least), _direction(common.most))
 
 
 def _direction(cost: CostChange) -> tuple[bool, bool, bool, int]:
@@ -147,18 +161,20 @@ def _cost_sum(costs: Iterable[CostChange]) -> CostChange:
     return CostChange(before=before, after=after, same=all(member.same for member in members))
 
 
-def _without_name(each: EndpointChange) -> EndpointChange:
+def _without_name(change: EndpointChange) -> EndpointChange:
     def common(texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(without_name(text, each.endpoint) for text in texts)
+        return tuple(without_name(text, change.endpoint) for text in texts)
 
     return replace(
-        each,
+        change,
         endpoint=NAME,
-        changes=common(each.changes),
-        content=common(each.content),
-        built=common(each.built),
-        permissions=common(each.permissions),
-        warnings=common(each.warnings),
-        problem=without_name(each.problem, each.endpoint),
-        resources=tuple(replace(one, logical_id=_HASH.sub("", one.logical_id)) for one in each.resources),
+        changes=common(change.changes),
+        content=common(change.content),
+        built=common(change.built),
+        permissions=common(change.permissions),
+        warnings=common(change.warnings),
+        problem=without_name(change.problem, change.endpoint),
+        resources=tuple(
+            replace(resource, logical_id=_HASH.sub("", resource.logical_id)) for resource in change.resources
+        ),
     )

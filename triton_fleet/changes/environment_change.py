@@ -1,20 +1,22 @@
-"""A change's effect on an environment: its endpoints by risk, what they share, findings, and a verdict."""
+"""A change's effect on an environment: endpoints by risk, shared resources, quotas, and a verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nlargest
 
+from triton_fleet.catalog.limits import all_instances_quota, instance_quota
 from triton_fleet.catalog.prices import CURRENCY
 from triton_fleet.changes.endpoint_change import EndpointChange
 from triton_fleet.changes.endpoint_group import EndpointGroup, endpoint_groups
 from triton_fleet.changes.money_change import MoneyChange, money_change
 from triton_fleet.changes.pending_promotion import PendingPromotion
 from triton_fleet.changes.promotion_lines import pending_verdict
-from triton_fleet.changes.quota_change import QuotaChange, quota_changes
 from triton_fleet.changes.templates import Change
 from triton_fleet.changes.update_effect import UpdateEffect
+from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.lock import Lock
@@ -70,7 +72,7 @@ class EnvironmentChange:
         return _money_of(self.endpoints)
 
     @property
-    def unpriced(self) -> tuple[str, ...]:
+    def endpoints_without_cost(self) -> tuple[str, ...]:
         """The endpoints that are not in the totals."""
         return tuple(endpoint.endpoint for endpoint in self.endpoints if not endpoint.has_known_cost)
 
@@ -83,7 +85,7 @@ class EnvironmentChange:
     @property
     def has_computed_costs(self) -> bool:
         """Whether a cost, also of what waits for a promotion, has a computed price in it."""
-        return not (self.has_certain_prices() and all(each.certain_price for each in self.pending))
+        return not (self.has_certain_prices() and all(promotion.certain_price for promotion in self.pending))
 
     @property
     def by_owner(self) -> Mapping[str, MoneyChange]:
@@ -102,24 +104,26 @@ class EnvironmentChange:
     @property
     def errors(self) -> int:
         """How many new findings refuse a deploy."""
-        return sum(each.severity is Severity.ERROR for each in self.new)
+        return sum(finding.severity is Severity.ERROR for finding in self.new)
 
     @property
     def verdict(self) -> str:
         """One line: what happens, what it costs, whether calls fail, what waits for a promotion."""
-        waiting = [pending_verdict(self.pending)] * bool(self.pending)
-        return " · ".join([*self._effect(), *waiting] if self._has_effect else waiting)
+        promotion_verdict = [pending_verdict(self.pending)] * bool(self.pending)
+        return " · ".join([*self._effect(), *promotion_verdict] if self._has_effect else promotion_verdict)
 
     def _effect(self) -> list[str]:
         if self.price_note and not replace(self, price_note="")._has_effect:
             return ["prices.yaml differs, no endpoint changes"]
-        parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._costs()])]
+        parts = [", ".join([*_counts(self.endpoints), *self._shared_stack(), self._costs()])]
         parts[:0] = ["prices.yaml differs"] * bool(self.price_note)
         if self.errors:
             parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
         hit = [endpoint for endpoint in self.endpoints if endpoint.effect.interrupts]
         if hit:
-            parts.append(f"interrupts {', '.join(each.endpoint for each in hit[:3])}{' …' * (len(hit) > 3)}")
+            parts.append(
+                f"interrupts {', '.join(change.endpoint for change in hit[:3])}{' …' * (len(hit) > 3)}"
+            )
         elif any(endpoint.effect is UpdateEffect.UNKNOWN for endpoint in self.endpoints):
             parts.append("interruption unknown")
         else:
@@ -129,7 +133,7 @@ class EnvironmentChange:
     def _costs(self) -> str:
         return self.money.words(self.currency, certain=self.has_certain_prices())
 
-    def _shared(self) -> Iterator[str]:
+    def _shared_stack(self) -> Iterator[str]:
         if self.shared:
             yield "shared stack changes"
 
@@ -169,26 +173,98 @@ def with_renames(
         before: The locks of the base, by endpoint.
         after: Those of the change.
     """
-    found = {endpoint.endpoint: endpoint for endpoint in endpoints}
-    created = [
+    by_name = {endpoint.endpoint: endpoint for endpoint in endpoints}
+    new_endpoints = [
         endpoint
         for endpoint in endpoints
         if endpoint.effect is UpdateEffect.CREATED and endpoint.endpoint in after
     ]
-    for removed in endpoints:
-        if removed.effect is not UpdateEffect.REMOVED or removed.endpoint not in before:
+    for old_endpoint in endpoints:
+        if old_endpoint.effect is not UpdateEffect.REMOVED or old_endpoint.endpoint not in before:
             continue
-        digests = {archive.digest for archive in before[removed.endpoint].archives.values()}
-        for other in created:
-            if digests & {archive.digest for archive in after[other.endpoint].archives.values()}:
-                created.remove(other)
+        digests = {archive.digest for archive in before[old_endpoint.endpoint].archives.values()}
+        for new_endpoint in new_endpoints:
+            if digests & {archive.digest for archive in after[new_endpoint.endpoint].archives.values()}:
+                new_endpoints.remove(new_endpoint)
                 text = (
-                    f"renaming {removed.endpoint} to {other.endpoint} is a deletion and a creation:"
-                    f" {LOST_BY_RENAME} are lost; callers have to call {other.endpoint}"
+                    f"renaming {old_endpoint.endpoint} to {new_endpoint.endpoint} is a deletion and a"
+                    " creation:"
+                    f" {LOST_BY_RENAME} are lost; callers have to call {new_endpoint.endpoint}"
                 )
-                found[removed.endpoint] = replace(
-                    removed, renamed=other.endpoint, warnings=(text, *removed.warnings)
+                by_name[old_endpoint.endpoint] = replace(
+                    old_endpoint, renamed=new_endpoint.endpoint, warnings=(text, *old_endpoint.warnings)
                 )
-                found[other.endpoint] = replace(other, renamed=removed.endpoint)
+                by_name[new_endpoint.endpoint] = replace(new_endpoint, renamed=old_endpoint.endpoint)
                 break
-    return sorted(found.values(), key=lambda each: each.rank)
+    return sorted(by_name.values(), key=lambda change: change.rank)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotaChange:
+    """One quota and the endpoints of a change that count against it.
+
+    Attributes:
+        quota: Its name in Service Quotas.
+        before: Their instances at the most, before.
+        after: Their instances at the most, afterwards.
+        beside: The largest second fleet that one of them starts on top, while it is updated.
+        at_once: How many are updated at one time, as `fleet deploy` does it by default.
+        beside_at_once: The largest second fleets of so many together.
+    """
+
+    quota: str
+    before: int
+    after: int
+    beside: int
+    at_once: int
+    beside_at_once: int
+
+    def __str__(self) -> str:
+        """The sentence of a report."""
+        second = f", and {self.beside_at_once} beside them" if self.beside else ""
+        if self.at_once > 1:
+            second += f" while {self.at_once} are updated at one time ({self.beside} if one after the other)"
+        elif second:
+            second += " during an update"
+        return f"{self.quota}: {self.before:,} → {self.after:,} at the most{second}"
+
+
+def quota_changes(endpoints: Sequence[EndpointChange]) -> tuple[QuotaChange, ...]:
+    """The quotas of which a change needs another number, by instance type, and that of all types last.
+
+    `fleet deploy` starts as many second fleets at one time as it may, and fewer where a quota has no room.
+    """
+    limits = [limit for endpoint in endpoints for limit in endpoint.limits if limit is not None]
+    types = sorted({name for limit in limits for name in limit.types})
+    names = {instance_quota(instance_type): instance_type for instance_type in types} | {
+        all_instances_quota(): None
+    }
+    changes = (_quota_change(name, machine, endpoints) for name, machine in names.items())
+    return tuple(
+        instance_type
+        for instance_type in changes
+        if instance_type.beside or instance_type.before != instance_type.after
+    )
+
+
+def _quota_change(quota: str, machine: str | None, endpoints: Sequence[EndpointChange]) -> QuotaChange:
+    before, after = (
+        sum(
+            limit.most for endpoint in endpoints if (limit := endpoint.limits[side]) and limit.counts(machine)
+        )
+        for side in (0, 1)
+    )
+    second = [
+        endpoint.need.beside
+        for endpoint in endpoints
+        if endpoint.need and endpoint.limits[0] and (limit := endpoint.limits[1]) and limit.counts(machine)
+    ]
+    largest = nlargest(DEFAULT_CONCURRENCY, filter(None, second))
+    return QuotaChange(
+        quota=quota,
+        before=before,
+        after=after,
+        beside=max(largest, default=0),
+        at_once=len(largest),
+        beside_at_once=sum(largest),
+    )

@@ -60,34 +60,38 @@ class MoneyChange:
     @property
     def differs(self) -> bool:
         """Whether there is anything but equal costs."""
-        return bool(self.unknown) or any(each is not None and each.hourly for each in (self.least, self.most))
+        return bool(self.unknown) or any(cost is not None and cost.hourly for cost in (self.least, self.most))
 
     def words(self, currency: str, *, certain: bool) -> str:
         """One phrase, such as `−120.00 USD a month at min, +8,114.00 at max, and 1 unknown`."""
         if self.least is None or self.most is None:
             return "cost unknown" if self.unknown else "the same cost"
-        least, most, sign = self.least.monthly, self.most.monthly, price_sign(certain=certain)
-        if least == most:
-            text = f"{sign}{signed(self.most)} {currency} a month" if most else "the same cost"
-        elif not least:
-            text = f"the same cost at min, {sign}{signed(self.most)} {currency} a month at max"
+        min_cost, max_cost, sign = self.least.monthly, self.most.monthly, price_sign(certain=certain)
+        if min_cost == max_cost:
+            text = f"{sign}{signed_cost(self.most)} {currency} a month" if max_cost else "the same cost"
+        elif not min_cost:
+            text = f"the same cost at min, {sign}{signed_cost(self.most)} {currency} a month at max"
         else:
-            maximum = f"{sign}{signed(self.most)}" if most else "the same"
-            text = f"{sign}{signed(self.least)} {currency} a month at min, {maximum} at max"
+            maximum = f"{sign}{signed_cost(self.most)}" if max_cost else "the same"
+            text = f"{sign}{signed_cost(self.least)} {currency} a month at min, {maximum} at max"
         return with_unknown(text, self.unknown)
 
 
 def money_change(differences: Sequence[tuple[Cost | None, Cost | None]]) -> MoneyChange:
     """The sums of the differences of endpoints, at min and at max; None for those that are unknown."""
-    known = [(least, most) for least, most in differences if least is not None and most is not None]
+    pairs = [
+        (min_cost, max_cost)
+        for min_cost, max_cost in differences
+        if min_cost is not None and max_cost is not None
+    ]
     return MoneyChange(
-        least=sum_of(least for least, _ in known),
-        most=sum_of(most for _, most in known),
-        unknown=len(differences) - len(known),
+        least=sum_of(min_cost for min_cost, _ in pairs),
+        most=sum_of(max_cost for _, max_cost in pairs),
+        unknown=len(differences) - len(pairs),
     )
 
 
-def signed(cost: Cost) -> str:
+def signed_cost(cost: Cost) -> str:
     """A month's difference with its sign, as in `−405.07`."""
     return f"{'−' if cost.monthly < 0 else '+'}{abs(cost.monthly):,}"
 
@@ -100,11 +104,9 @@ def price_changes(before: PriceBook, after: PriceBook) -> str:
         return f"`{PRICES}` cannot be read, so every cost is unknown: {after.findings[0].message}"
     parts = [f"currency {before.currency} → {after.currency}"] * (before.currency != after.currency)
     old, new = _prices(before), _prices(after)
-    changed = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-    parts += [
-        f"{key} {old.get(key, 'not given')} → {new.get(key, 'not given')}" for key in changed[:MAX_PRICES]
-    ]
-    parts += [f"{len(changed) - MAX_PRICES} more"] * (len(changed) > MAX_PRICES)
+    keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    parts += [f"{key} {old.get(key, 'not given')} → {new.get(key, 'not given')}" for key in keys[:MAX_PRICES]]
+    parts += [f"{len(keys) - MAX_PRICES} more"] * (len(keys) > MAX_PRICES)
     return f"`{PRICES}` differs ({', '.join(parts) or 'its date'}): all costs here are at the new prices"
 
 
@@ -112,10 +114,10 @@ def _prices(book: PriceBook) -> Mapping[str, str]:
     """The numbers of the file by what they are about."""
     if book.own is None:
         return {}
-    shared = {"discount": book.own.discount, "usd_rate": book.own.usd_rate}
+    factors = {"discount": book.own.discount, "usd_rate": book.own.usd_rate}
     prices = {
         f"{name} in {region}": price
         for region, types in book.own.prices.items()
         for name, price in types.items()
     }
-    return {key: f"{value:.15g}" for key, value in {**shared, **prices}.items() if value is not None}
+    return {key: f"{value:.15g}" for key, value in {**factors, **prices}.items() if value is not None}

@@ -83,13 +83,21 @@ class PendingPromotion:
 
     def _earlier(self, change: KeyChange) -> str:
         """The values of a key that waited before."""
-        values = (each.short_values for each in self.earlier if each.path == change.path)
+        values = (
+            earlier_change.short_values
+            for earlier_change in self.earlier
+            if earlier_change.path == change.path
+        )
         return next((f" (so far {value})" for value in values), "")
 
 
-def machines_of(spec: EndpointSpec, least: int, most: int) -> str:
+def machines_of(spec: EndpointSpec, fewest_instances: int, most_instances: int) -> str:
     """The instances of a new endpoint, such as `1 to 4 × ml.g5.xlarge`."""
-    number = str(least) if least == most else f"{least} to {most}"
+    number = (
+        str(fewest_instances)
+        if fewest_instances == most_instances
+        else f"{fewest_instances} to {most_instances}"
+    )
     return f"{number} × {spec.instance.type}"
 
 
@@ -108,9 +116,12 @@ def added_promotions(
         content: The archives, engines and images of endpoints that differ between both ends, in words: two
             changes of one file read the same.
     """
-    before = {each.endpoint: each for each in base}
-    added = (_difference(before.get(each.endpoint), each, content.get(each.endpoint)) for each in head)
-    return tuple(filter(None, added))
+    before = {promotion.endpoint: promotion for promotion in base}
+    differences = (
+        _difference(before.get(promotion.endpoint), promotion, content.get(promotion.endpoint))
+        for promotion in head
+    )
+    return tuple(filter(None, differences))
 
 
 def _difference(
@@ -119,7 +130,7 @@ def _difference(
     if base is None or base.problem or head.problem or base.state is not head.state:
         return head if base != head else None
     changes = tuple(change for change in head.changes if change not in base.changes)
-    content = tuple(each for each in head.content if each not in base.content) if between is None else between
+    content = tuple(line for line in head.content if line not in base.content) if between is None else between
     machines = head.machines if head.machines != base.machines else ""
     if not (changes or content or machines):
         return _change_of_verdict(base, head)
@@ -137,12 +148,12 @@ def _difference(
 
 def _change_of_verdict(base: PendingPromotion, head: PendingPromotion) -> PendingPromotion | None:
     """The refusals of what waits at both ends that only one end has; None if both have the same."""
-    permitted = tuple(code for code in base.codes if code not in head.codes)
+    former_codes = tuple(code for code in base.codes if code not in head.codes)
     by_rules, by_policies = (
-        tuple(each for each in side if each.code not in base.codes)
+        tuple(finding for finding in side if finding.code not in base.codes)
         for side in (head.by_rules, head.by_policies)
     )
-    if not (permitted or by_rules or by_policies):
+    if not (former_codes or by_rules or by_policies):
         return None
     return replace(
         head,
@@ -153,12 +164,12 @@ def _change_of_verdict(base: PendingPromotion, head: PendingPromotion) -> Pendin
         most=NO_COST,
         by_rules=by_rules,
         by_policies=by_policies,
-        permitted=permitted,
+        permitted=former_codes,
     )
 
 
 def _cost_over_base(base: CostChange, head: CostChange) -> CostChange:
     """The cost after the head's promotion, and before it as if the base's had come already."""
-    known = [each.hourly for each in (head.before, base.difference) if each is not None]
-    before = Cost(hourly=known[0] + known[1]) if len(known) == 2 else None
+    costs = [cost.hourly for cost in (head.before, base.difference) if cost is not None]
+    before = Cost(hourly=costs[0] + costs[1]) if len(costs) == 2 else None
     return CostChange(before=before, after=head.after, same=base.same and head.same)

@@ -27,8 +27,8 @@ class _Grant(NamedTuple):
 def permission_changes(before: Template, after: Template) -> tuple[str, ...]:
     """One sentence for each role or principal, resource and condition whose actions differ."""
     old, new = set(_grants(before)), set(_grants(after))
-    gained, lost = _sentences(new - old, "now"), _sentences(old - new, "no longer")
-    return (*gained, *lost)
+    new_sentences, old_sentences = _sentences(new - old, "now"), _sentences(old - new, "no longer")
+    return (*new_sentences, *old_sentences)
 
 
 def _sentences(grants: set[_Grant], since: str) -> Iterator[str]:
@@ -36,51 +36,53 @@ def _sentences(grants: set[_Grant], since: str) -> Iterator[str]:
     for grant in sorted(grants):
         actions[grant.who, grant.effect, grant.resource, grant.condition].append(grant.action)
     places = defaultdict[tuple[str, str, str, str], list[str]](list)
-    for (who, effect, resource, condition), names in actions.items():
-        places[who, effect, ", ".join(names), condition].append(resource)
-    for (who, effect, what, condition), resources in places.items():
+    for (subject, effect, resource, condition), names in actions.items():
+        places[subject, effect, ", ".join(names), condition].append(resource)
+    for (subject, effect, actions_text, condition), resources in places.items():
         may = f"is {since} {'allowed' if effect == 'Allow' else 'denied'}"
         on = f" on {', '.join(resources)}" if any(resources) else ""
-        yield f"{who} {may} {what}{on}{f' if {condition}' if condition else ''}"
+        yield f"{subject} {may} {actions_text}{on}{f' if {condition}' if condition else ''}"
 
 
 def _grants(template: Template) -> Iterator[_Grant]:
     resources: Mapping[str, Any] = template.get("Resources", {})
-    names = {logical: _name(logical, each) for logical, each in resources.items()}
+    names = {logical: _name(logical, resource) for logical, resource in resources.items()}
     names |= {
         logical: OF_ENDPOINT if names[logical] == "Role" else f"role {names[logical]}"
-        for logical, each in resources.items()
-        if each["Type"] == ROLE
+        for logical, resource in resources.items()
+        if resource["Type"] == ROLE
     }
-    for logical, each in resources.items():
-        properties = each.get("Properties", {})
-        if each["Type"] == ROLE:
+    for logical, resource in resources.items():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == ROLE:
             yield from _statements(properties.get("AssumeRolePolicyDocument"), "", names, names[logical])
             for policy in properties.get("Policies", ()):
                 yield from _statements(policy["PolicyDocument"], names[logical], names)
             for policy in properties.get("ManagedPolicyArns", ()):
-                managed = f"what the policy {_text(policy, names)} allows"
-                yield _Grant(names[logical], "Allow", managed, "", "")
+                action = f"what the policy {_text(policy, names)} allows"
+                yield _Grant(names[logical], "Allow", action, "", "")
         roles = [_text(role, names) for role in properties.get("Roles", ())]
         for document in (properties.get(key) for key in DOCUMENTS):
-            for who in roles or [""]:
-                yield from _statements(document, who, names)
+            for subject in roles or [""]:
+                yield from _statements(document, subject, names)
 
 
 def _statements(
-    document: Any, who: str, names: Mapping[str, str], target: str | None = None
+    document: Any, role: str, names: Mapping[str, str], target: str | None = None
 ) -> Iterator[_Grant]:
-    for each in _list(document.get("Statement", ())) if isinstance(document, dict) else ():
-        subjects = [who] if who else sorted(_principals(each, names))
-        condition = json.dumps(each["Condition"], sort_keys=True) if "Condition" in each else ""
-        actions = [_text(action, names) for action in _list(each.get("Action", ()))]
-        actions += [f"all but {_text(action, names)}" for action in _list(each.get("NotAction", ()))]
-        resources = [target] if target else [_text(one, names) for one in _list(each.get("Resource", ()))]
-        resources += [f"all but {_text(one, names)}" for one in _list(each.get("NotResource", ()))]
+    for statement in _list(document.get("Statement", ())) if isinstance(document, dict) else ():
+        subjects = [role] if role else sorted(_principals(statement, names))
+        condition = json.dumps(statement["Condition"], sort_keys=True) if "Condition" in statement else ""
+        actions = [_text(action, names) for action in _list(statement.get("Action", ()))]
+        actions += [f"all but {_text(action, names)}" for action in _list(statement.get("NotAction", ()))]
+        resources = (
+            [target] if target else [_text(value, names) for value in _list(statement.get("Resource", ()))]
+        )
+        resources += [f"all but {_text(value, names)}" for value in _list(statement.get("NotResource", ()))]
         for subject in subjects:
             for action in actions:
                 for resource in resources or [""]:
-                    yield _Grant(subject, each.get("Effect", "Allow"), action, resource, condition)
+                    yield _Grant(subject, statement.get("Effect", "Allow"), action, resource, condition)
 
 
 def _principals(statement: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[str]:

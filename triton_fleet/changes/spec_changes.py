@@ -16,21 +16,20 @@ from pydantic import ValidationError
 from triton_fleet.explain.effective_spec import hide_secrets
 from triton_fleet.project.expansion import is_path
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.endpoint import S3, EndpointSpec
 from triton_fleet.spec.source import KeyPath, Source
 
-NOT_COMPARED = ("endpoint", "profile", "overrides", "environments", "language")
+KEYS_WITHOUT_EFFECT = ("endpoint", "profile", "overrides", "environments", "language")
 """Keys whose effect is in other keys, or that have none on what is deployed."""
 
 
-class _Missing(Enum):
-    """What a mapping has for a key that it lacks."""
+class _Absence(Enum):
+    """The value of a key that a mapping lacks."""
 
     VALUE = "nothing"
 
 
-NOTHING = _Missing.VALUE
+NO_VALUE = _Absence.VALUE
 MAX_VALUE, MAX_COMMON = 60, 20
 """Characters of a value in a line, and of those that both values begin with."""
 
@@ -54,29 +53,29 @@ class KeyChange:
     @property
     def values(self) -> str:
         """Both values, without secrets."""
-        return f"{self._shown(self.before)} → {self._shown(self.after)}"
+        return f"{self._value_text(self.before)} → {self._value_text(self.after)}"
 
     @property
     def short_values(self) -> str:
         """Both values as they are shown in a line: long ones from a little before they differ."""
-        values = self._shown(self.before), self._shown(self.after)
+        values = self._value_text(self.before), self._value_text(self.after)
         pairs = enumerate(zip(*values, strict=False))
         common = next((at for at, (old, new) in pairs if old != new), min(map(len, values)))
         start = max(0, common - MAX_COMMON)
-        return " → ".join(map(partial(_shortened, start=start), values))
+        return " → ".join(map(partial(_excerpt, start=start), values))
 
     def __str__(self) -> str:
         """The key with both values."""
         return f"`{self.key}`: {self.values}"
 
-    def _shown(self, value: object) -> str:
-        if value is NOTHING or value is None:
+    def _value_text(self, value: object) -> str:
+        if value is NO_VALUE or value is None:
             return "none"
-        shown = hide_secrets(value, self.path)
-        return shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
+        public_value = hide_secrets(value, self.path)
+        return public_value if isinstance(public_value, str) else json.dumps(public_value, ensure_ascii=False)
 
 
-def _shortened(value: str, start: int) -> str:
+def _excerpt(value: str, start: int) -> str:
     if len(value) <= MAX_VALUE:
         return value
     part = value[start : start + MAX_VALUE]
@@ -91,7 +90,7 @@ def spec_changes(
     Paths are the same if they lead to the same place, whichever file they are written in; for specs of two
     folders, to the same place below the `roots` of both.
     """
-    old, new = (_comparable(each, root) for each, root in zip((before, after), roots, strict=True))
+    old, new = (_comparable(spec, root) for spec, root in zip((before, after), roots, strict=True))
     return list(_changes(_by_archive(old), _by_archive(new), ()))
 
 
@@ -100,7 +99,7 @@ def is_written_alike(before: Source, after: Source) -> bool:
 
     It costs a tenth of `spec_changes`, as neither spec is validated for it.
     """
-    keys = {*before.data, *after.data}.difference(NOT_COMPARED)
+    keys = {*before.data, *after.data}.difference(KEYS_WITHOUT_EFFECT)
     return all(key in before.data and key in after.data for key in keys) and all(
         _is_alike(before.data[key], after.data[key], (key,), (before, after)) for key in keys
     )
@@ -116,20 +115,20 @@ def _is_alike(old: object, new: object, path: KeyPath, sources: tuple[Source, So
         return len(old) == len(new) and all(_is_alike(*pair, (*path, at), sources) for at, pair in pairs)
     if isinstance(old, str) and isinstance(new, str) and is_path(path) and not old.startswith(S3):
         places = (
-            os.path.normpath(each.mark(path).file.parent / name)
-            for each, name in zip(sources, (old, new), strict=True)
+            os.path.normpath(source.mark(path).file.parent / name)
+            for source, name in zip(sources, (old, new), strict=True)
         )
         return len({*places}) == 1
     return old == new and type(old) is type(new)
 
 
-def recorded_spec(loaded: LoadedSpec, root: Path) -> dict[str, Any]:
+def recorded_spec(spec: LoadedSpec, root: Path) -> dict[str, Any]:
     """A spec as it holds, for a record: plain data without secrets, and without keys at their defaults.
 
     A version with more keys makes the same record of the same spec. Paths are relative to `root`. `allow`,
     which decides nothing that runs, is left out.
     """
-    data = _comparable(loaded, root, exclude_defaults=True)
+    data = _comparable(spec, root, exclude_defaults=True)
     return {key: hide_secrets(value, (key,)) for key, value in data.items() if key != "allow"}
 
 
@@ -145,14 +144,16 @@ def recorded_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
     return list(_changes(_by_archive(old), _by_archive(new), ()))
 
 
-def _comparable(loaded: LoadedSpec, root: Path, *, exclude_defaults: bool = False) -> dict[str, Any]:
-    data = loaded.spec.model_dump(mode="json", exclude=set(NOT_COMPARED), exclude_defaults=exclude_defaults)
-    return {key: _placed(value, (key,), loaded, root) for key, value in data.items()}
+def _comparable(loaded_spec: LoadedSpec, root: Path, *, exclude_defaults: bool = False) -> dict[str, Any]:
+    data = loaded_spec.spec.model_dump(
+        mode="json", exclude=set(KEYS_WITHOUT_EFFECT), exclude_defaults=exclude_defaults
+    )
+    return {key: _with_relative_paths(value, (key,), loaded_spec, root) for key, value in data.items()}
 
 
 def _with_defaults(record: Mapping[str, Any]) -> Mapping[str, Any]:
     spec = EndpointSpec.model_validate_json(json.dumps({"endpoint": "recorded", **record}))
-    return spec.model_dump(mode="json", exclude=set(NOT_COMPARED))
+    return spec.model_dump(mode="json", exclude=set(KEYS_WITHOUT_EFFECT))
 
 
 def _by_archive(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,22 +166,27 @@ def _by_archive(data: Mapping[str, Any]) -> dict[str, Any]:
             return {**data}
 
 
-def _placed(value: Any, path: KeyPath, loaded: LoadedSpec, root: Path) -> Any:
+def _with_relative_paths(value: Any, path: KeyPath, loaded_spec: LoadedSpec, root: Path) -> Any:
     if isinstance(value, dict):
-        return {key: _placed(each, (*path, key), loaded, root) for key, each in value.items()}
+        return {
+            key: _with_relative_paths(inner, (*path, key), loaded_spec, root) for key, inner in value.items()
+        }
     if isinstance(value, list):
-        return [_placed(each, (*path, index), loaded, root) for index, each in enumerate(value)]
+        return [
+            _with_relative_paths(inner, (*path, index), loaded_spec, root)
+            for index, inner in enumerate(value)
+        ]
     if isinstance(value, str) and is_path(path) and not value.startswith(S3):
-        return os.path.relpath(loaded.source.mark(path).file.parent / value, root)
+        return os.path.relpath(loaded_spec.source.mark(path).file.parent / value, root)
     return value
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], path: KeyPath) -> Iterator[KeyChange]:
     for key in {**before, **after}:
-        old, new, here = before.get(key, NOTHING), after.get(key, NOTHING), (*path, key)
+        old, new, key_path = before.get(key, NO_VALUE), after.get(key, NO_VALUE), (*path, key)
         if old == new and type(old) is type(new):
             continue
         if isinstance(old, dict) and isinstance(new, dict):
-            yield from _changes(old, new, here)
+            yield from _changes(old, new, key_path)
         else:
-            yield KeyChange(here, old, new)
+            yield KeyChange(key_path, old, new)

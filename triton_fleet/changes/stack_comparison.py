@@ -25,7 +25,7 @@ ELSEWHERE = ("Fn::ImportValue", "Fn::GetStackOutput")
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisedStack:
-    """What the CDK would deploy: a template as text, tags, topics that are notified, protection."""
+    """A stack that the CDK would deploy: a template as text, tags, topics that are notified, protection."""
 
     template: str
     tags: dict[str, str]
@@ -54,30 +54,32 @@ def synthesised_stack(assembly: Path, name: str) -> SynthesisedStack:
     )
 
 
-def has_same_settings(synthesised: SynthesisedStack, deployed: StackTypeDef) -> bool:
+def has_same_settings(local_stack: SynthesisedStack, stack: StackTypeDef) -> bool:
     """Whether a stack was deployed completely, with the same tags, notifications and protection.
 
     False too where a value from elsewhere may have changed, although the template has not.
     """
-    if deployed["StackStatus"] not in COMPLETE or any(each in synthesised.template for each in ELSEWHERE):
+    if stack["StackStatus"] not in COMPLETE or any(entry in local_stack.template for entry in ELSEWHERE):
         return False
     return (
-        {each["Key"]: each["Value"] for each in deployed.get("Tags", [])} == synthesised.tags
-        and deployed.get("NotificationARNs", []) == synthesised.notifications
-        and deployed.get("EnableTerminationProtection", False) == synthesised.protected
+        {entry["Key"]: entry["Value"] for entry in stack.get("Tags", [])} == local_stack.tags
+        and stack.get("NotificationARNs", []) == local_stack.notifications
+        and stack.get("EnableTerminationProtection", False) == local_stack.protected
     )
 
 
-def has_same_template(synthesised: SynthesisedStack, body: object) -> bool:
+def has_same_template(stack: SynthesisedStack, body: object) -> bool:
     """Whether it is the deployed template; botocore gives JSON as an object, and any other text as it is."""
-    template: object = json.loads(synthesised.template)
+    template: object = json.loads(stack.template)
     return template == body
 
 
-def stored_values(synthesised: SynthesisedStack, deployed: StackTypeDef) -> Iterator[tuple[str, str | None]]:
+def stored_values(
+    local_stack: SynthesisedStack, deployed_stack: StackTypeDef
+) -> Iterator[tuple[str, str | None]]:
     """The names in the parameter store, each with the value with which the stack was deployed."""
-    declared = json.loads(synthesised.template).get("Parameters", {})
-    for each in deployed.get("Parameters", []):
-        parameter = declared[each["ParameterKey"]]
+    definitions = json.loads(local_stack.template).get("Parameters", {})
+    for parameter_value in deployed_stack.get("Parameters", []):
+        parameter = definitions[parameter_value["ParameterKey"]]
         if parameter["Type"].startswith(FROM_SSM) and LEFT_OUT not in parameter.get("Description", ""):
-            yield each["ParameterValue"], each.get("ResolvedValue")
+            yield parameter_value["ParameterValue"], parameter_value.get("ResolvedValue")

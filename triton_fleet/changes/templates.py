@@ -24,13 +24,13 @@ SECTIONS = {
 """Sections of a template besides its resources, each with the noun of one of its elements."""
 
 _POLICIES = ("DeletionPolicy", "UpdateReplacePolicy")
-_RETAINING = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
+_RETAINING_POLICIES = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 _NOT_ATTRIBUTES = frozenset({"Type", "Properties", "Metadata"})
-_SUBSTITUTED = re.compile(r"\$\{([^!.}][^.}]*)[^}]*\}")
+_SUBSTITUTION = re.compile(r"\$\{([^!.}][^.}]*)[^}]*\}")
 
 
 class Effect(StrEnum):
-    """What an update does to a resource, or to another element of the template."""
+    """The effect of an update on a resource, or on another element of the template."""
 
     ADDED = "added"
     UPDATED = "updated"
@@ -52,16 +52,16 @@ class Change:
     logical_id: str
     properties: tuple[str, ...] = ()
 
-    def fails(self, expected: Collection[str] = ()) -> bool:
+    def fails(self, replaceable_types: Collection[str] = ()) -> bool:
         """Whether an upgrade must not make this change.
 
         Args:
-            expected: Types of resources whose replacement is intended.
+            replaceable_types: Types of resources whose replacement is intended.
         """
         if self.type in SECTIONS.values():
             return False
         if self.effect == Effect.REPLACED:
-            return self.type not in expected
+            return self.type not in replaceable_types
         return self.effect in {Effect.REMOVED, Effect.UNSAFE}
 
 
@@ -71,43 +71,45 @@ def compare(before: Template, after: Template) -> list[Change]:
     A resource with another logical id is the same one where its type and its path in the CDK app are.
     A property that refers to a replaced resource differs, and may in turn replace its own resource.
     """
-    replaced: frozenset[str] = frozenset()
+    replacements: frozenset[str] = frozenset()
     while True:
-        changes = [*_resources(before, after, replaced), *_sections(before, after, replaced)]
-        found = frozenset(change.logical_id for change in changes if change.effect == Effect.REPLACED)
-        if found == replaced:
+        changes = [*_resources(before, after, replacements), *_sections(before, after, replacements)]
+        new_replacements = frozenset(
+            change.logical_id for change in changes if change.effect == Effect.REPLACED
+        )
+        if new_replacements == replacements:
             return sorted(changes, key=lambda change: (change.effect, change.type, change.logical_id))
-        replaced = found
+        replacements = new_replacements
 
 
-def _resources(before: Template, after: Template, replaced: Set[str]) -> Iterator[Change]:
+def _resources(before: Template, after: Template, replacements: Set[str]) -> Iterator[Change]:
     old, new = _in(before, "Resources"), _in(after, "Resources")
-    conditions = _differing(_in(before, "Conditions"), _in(after, "Conditions"))
-    following = successors(old, new)
+    conditions = _differing_keys(_in(before, "Conditions"), _in(after, "Conditions"))
+    next_ids = successors(old, new)
     for name, resource in old.items():
         kind = resource["Type"]
-        if name not in new and name not in following:
+        if name not in new and name not in next_ids:
             yield Change(effect=Effect.REMOVED, type=kind, logical_id=name)
             continue
-        successor = new[following.get(name, name)]
-        attributes = _differing(resource, successor) - _NOT_ATTRIBUTES
-        properties = _differing_properties(resource, successor, replaced)
+        successor = new[next_ids.get(name, name)]
+        attributes = _differing_keys(resource, successor) - _NOT_ATTRIBUTES
+        properties = _differing_properties(resource, successor, replacements)
         unsafe = tuple(_unsafe_attributes(resource, successor, conditions))
         if name in new and _is_custom(kind) and "ServiceToken" in properties:
             unsafe = (*unsafe, "ServiceToken")
         if unsafe:
             yield Change(effect=Effect.UNSAFE, type=kind, logical_id=name, properties=unsafe)
         attributes, properties = attributes.difference(unsafe), properties.difference(unsafe)
-        differing = tuple(sorted(attributes | properties))
+        changes = tuple(sorted(attributes | properties))
         if name not in new:
-            differing = ("logical id", *differing)
-            yield Change(effect=Effect.REPLACED, type=kind, logical_id=name, properties=differing)
+            changes = ("logical id", *changes)
+            yield Change(effect=Effect.REPLACED, type=kind, logical_id=name, properties=changes)
         elif kind != successor["Type"]:
             yield Change(effect=Effect.REPLACED, type=kind, logical_id=name, properties=("Type",))
-        elif differing:
+        elif changes:
             effect = Effect.REPLACED if _replaces(kind, properties) else Effect.UPDATED
-            yield Change(effect=effect, type=kind, logical_id=name, properties=differing)
-    for name in new.keys() - old.keys() - set(following.values()):
+            yield Change(effect=effect, type=kind, logical_id=name, properties=changes)
+    for name in new.keys() - old.keys() - set(next_ids.values()):
         yield Change(effect=Effect.ADDED, type=new[name]["Type"], logical_id=name)
 
 
@@ -120,7 +122,7 @@ def _unsafe_attributes(before: Template, after: Template, conditions: Set[str]) 
         conditions: Those of the template whose definitions differ.
     """
     for policy in _POLICIES:
-        if before.get(policy) in _RETAINING and after.get(policy) not in _RETAINING:
+        if before.get(policy) in _RETAINING_POLICIES and after.get(policy) not in _RETAINING_POLICIES:
             yield policy
     condition = after.get("Condition")
     if condition is not None and (condition != before.get("Condition") or condition in conditions):
@@ -128,26 +130,28 @@ def _unsafe_attributes(before: Template, after: Template, conditions: Set[str]) 
 
 
 def _replaces(kind: str, properties: Set[str]) -> bool:
-    replacing = create_only(kind)
-    if replacing is None:
+    create_only_properties = create_only(kind)
+    if create_only_properties is None:
         return bool(properties) and not _is_custom(kind)
-    return not replacing.isdisjoint(properties)
+    return not create_only_properties.isdisjoint(properties)
 
 
 def _is_custom(kind: str) -> bool:
     return kind == CUSTOM_RESOURCE or kind.startswith(CUSTOM)
 
 
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+def _differing_keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
     return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 
 
-def _differing_properties(before: Template, after: Template, replaced: Set[str]) -> set[str]:
+def _differing_properties(before: Template, after: Template, replacements: Set[str]) -> set[str]:
     old, new = _in(before, "Properties"), _in(after, "Properties")
-    return _differing(old, new) | {name for name, value in new.items() if _refers_to(value, replaced)}
+    return _differing_keys(old, new) | {
+        name for name, value in new.items() if _refers_to(value, replacements)
+    }
 
 
-def _sections(before: Template, after: Template, replaced: Set[str]) -> Iterator[Change]:
+def _sections(before: Template, after: Template, replacements: Set[str]) -> Iterator[Change]:
     for section, element in SECTIONS.items():
         old, new = _in(before, section), _in(after, section)
         for name in old.keys() | new.keys():
@@ -155,13 +159,13 @@ def _sections(before: Template, after: Template, replaced: Set[str]) -> Iterator
                 yield Change(effect=Effect.REMOVED, type=element, logical_id=name)
             elif name not in old:
                 yield Change(effect=Effect.ADDED, type=element, logical_id=name)
-            elif old[name] != new[name] or _refers_to(new[name], replaced):
+            elif old[name] != new[name] or _refers_to(new[name], replacements):
                 yield Change(effect=Effect.UPDATED, type=element, logical_id=name)
 
 
 def _in(element: Template, key: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = element.get(key, {})
-    return found
+    section: Mapping[str, Any] = element.get(key, {})
+    return section
 
 
 def successors(old: Template, new: Template) -> dict[str, str]:
@@ -190,7 +194,7 @@ def _refers_to(value: object, resources: Set[str]) -> bool:
     if not resources:
         return False
     if isinstance(value, list):
-        return any(_refers_to(each, resources) for each in value)
+        return any(_refers_to(item, resources) for item in value)
     if not isinstance(value, dict):
         return False
     return any(
@@ -208,4 +212,4 @@ def _names(function: str, argument: object) -> frozenset[str]:
         return frozenset({first})
     if function == "Fn::GetAtt":
         return frozenset({first.partition(".")[0]})
-    return frozenset(_SUBSTITUTED.findall(first)) if function == "Fn::Sub" else frozenset()
+    return frozenset(_SUBSTITUTION.findall(first)) if function == "Fn::Sub" else frozenset()

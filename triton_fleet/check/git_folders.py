@@ -17,12 +17,11 @@ from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.git.work_tree import common_folder, work_tree
 from triton_fleet.repository.contents import EntryKind
 from triton_fleet.repository.reading.folder import folder_entries
-from triton_fleet.spec.folders import OWN_FOLDERS
-from triton_fleet.spec.s3_repository import in_s3
-from triton_fleet.store.sources.spec_path import spec_path
-from triton_fleet.store.sources.spec_sources import SpecRepositories
+from triton_fleet.spec.endpoint import in_s3
+from triton_fleet.spec.source import OWN_FOLDERS
+from triton_fleet.store.sources.spec_sources import SpecRepositories, spec_path
 
-BARE, NESTED = "FL751", "FL752"
+BARE_REPOSITORY_CODE, NESTED_REPOSITORY_CODE = "FL751", "FL752"
 MAX_FOLDERS = 20_000
 """So many folders of a repository are looked into; no model has more."""
 MAX_ENTRY_BYTES = 4096
@@ -31,24 +30,24 @@ MAX_ENTRY_BYTES = 4096
 
 def input_git_findings(repositories: SpecRepositories) -> Iterator[Finding]:
     """The findings in the model repositories and the build folder of an endpoint, hidden folders included."""
-    loaded, folders = repositories.loaded, list[Path]()
-    for index, model in enumerate(loaded.spec.models):
+    spec, folders = repositories.loaded, list[Path]()
+    for index, model in enumerate(spec.spec.models):
         if not in_s3(model):
             with suppress(FindingsError):  # reported where it is read
                 folders.append(repositories.place(index))
-    if loaded.spec.image is not None and loaded.spec.image.build is not None:
+    if spec.spec.image is not None and spec.spec.image.build is not None:
         with suppress(FindingsError, OSError, RuntimeError, ValueError):  # reported where it is read
-            folder = spec_path(loaded.source.mark(("image", "build")), loaded.spec.image.build)
+            folder = spec_path(spec.source.mark(("image", "build")), spec.spec.image.build)
             folders += [folder] if folder.is_dir() else []
     for folder in folders:
-        yield from _findings_below(folder, loaded.source.file.parent)
+        yield from _findings_below(folder, spec.source.file.parent)
 
 
 def own_git_findings(root: Path) -> Iterator[Finding]:
     """The findings in a fleet's own folders, and between it and the top of its clone."""
-    below_top = list(takewhile(lambda each: not os.path.lexists(each / GIT), (root, *root.parents)))
+    below_top = list(takewhile(lambda folder: not os.path.lexists(folder / GIT), (root, *root.parents)))
     in_clone = len(below_top) <= len(root.parents)
-    yield from (_bare(each) for each in below_top[: None if in_clone else 1] if _is_bare(each))
+    yield from (_bare(folder) for folder in below_top[: None if in_clone else 1] if _is_bare(folder))
     for name in OWN_FOLDERS:
         if (root / name).is_dir():
             yield from _findings_below(root / name, root)
@@ -68,7 +67,9 @@ def _findings_below(folder: Path, fleet: Path) -> list[Finding]:
         if any(entry.name == GIT for entry in entries) and not _is_of_clone(place / GIT, fleet):
             message = "the folder has a .git of its own: Git runs the programs and hooks that it names"
             hint = "remove it, or make the folder a submodule: `git submodule add`"
-            findings.append(Finding(code=NESTED, message=message, hint=hint, file=place / GIT))
+            findings.append(
+                Finding(code=NESTED_REPOSITORY_CODE, message=message, hint=hint, file=place / GIT)
+            )
         folders = (entry.name for entry in entries if entry.kind is EntryKind.FOLDER)
         queue += [place / name for name in folders if name != GIT]
     return findings
@@ -79,7 +80,7 @@ def _is_bare(folder: Path) -> bool:
         return False
     # Git asks whether it may enter these two, and not whether they are folders: an executable file suffices.
     return (folder / "commondir").is_file() or all(
-        os.access(folder / each, os.X_OK) for each in ("objects", "refs")
+        os.access(folder / name, os.X_OK) for name in ("objects", "refs")
     )
 
 
@@ -88,7 +89,7 @@ def _bare(folder: Path) -> Finding:
         "Git takes the folder of this file for a repository, and runs the programs that its `config` names"
     )
     hint = "rename HEAD, or the folders objects/ and refs/; or remove them"
-    return Finding(code=BARE, message=message, hint=hint, file=folder / "HEAD")
+    return Finding(code=BARE_REPOSITORY_CODE, message=message, hint=hint, file=folder / "HEAD")
 
 
 def _is_of_clone(entry: Path, fleet: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 I = TypeVar("I")  # noqa: E741 - input
 T = TypeVar("T")
 B = TypeVar("B")
-FEW = 64
+MIN_ITEMS_FOR_PROCESSES = 64
 """So many items are done sooner than processes are started and their results brought back."""
 CHUNKS = 32
 """Parts of the work for each core: no core waits long for the last part of another."""
@@ -30,7 +30,7 @@ def all_in_processes(
     fork, are done in this process, one after the other.
     """
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
-    if cores == 1 or len(items) <= FEW:
+    if cores == 1 or len(items) <= MIN_ITEMS_FOR_PROCESSES:
         return [work(item) for item in items], beside()
     global _work
     _work = lambda index: work(items[index])  # noqa: E731 - a process finds it by its name
@@ -38,8 +38,8 @@ def all_in_processes(
     try:
         with ProcessPoolExecutor(cores, get_context("fork")) as pool:
             results = pool.map(_do, range(len(items)), chunksize=max(1, len(items) // (cores * CHUNKS)))
-            of_this = beside()
-            return list(results), of_this
+            beside_result = beside()
+            return list(results), beside_result
     finally:
         gc.unfreeze()
         _work = None

@@ -1,14 +1,18 @@
-"""Model repositories that are named on the command line: a config.pbtxt, a folder or an archive."""
+"""Model repositories that are named on the command line, and the container they are checked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
-from triton_fleet.catalog.front_end import out_of_memory
-from triton_fleet.check.model_rules import model_rule_findings
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.catalog.images import release, releases
+from triton_fleet.catalog.instances import instance
+from triton_fleet.catalog.variables import out_of_memory
+from triton_fleet.context.models import ContainerContext, ModelContext, ModelsContext, PlacedModel
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.config.judge import config_findings
 from triton_fleet.repository.config.message import parsed_config
@@ -16,13 +20,52 @@ from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.entry_path import MODEL_NAME
 from triton_fleet.repository.loading.entry_model import ROOT
 from triton_fleet.repository.loading.load_plan import LoadPlan, plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG, MAX_BYTES
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 from triton_fleet.repository.text_format.tokens import PbtxtError
 from triton_fleet.repository.text_format.tree import parse
+from triton_fleet.rules.registry import rules
 from triton_fleet.spec.endpoint import Mode
-from triton_fleet.spec.source import Mark
+from triton_fleet.spec.lock import LockedModel
+from triton_fleet.spec.source import MAX_FINDINGS, Mark
 from triton_fleet.store.model_facts import ROOT_MODEL, model_facts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepositoryTarget:
+    """The endpoint; None where a fact is unknown.
+
+    Attributes:
+        mode: How it holds its models.
+        release: The Triton release, such as "25.04".
+        instance: The instance type, such as "ml.g5.xlarge".
+        default_model: The directory that answers on a single endpoint.
+    """
+
+    mode: Mode = Mode.SINGLE
+    release: str | None = None
+    instance: str | None = None
+    default_model: str | None = None
+
+    def container(self) -> ContainerContext:
+        """The container, as rules see it."""
+        return ContainerContext(
+            mode=self.mode,
+            triton=self.release,
+            contents=release(self.release) if self.release in releases() else None,
+            machine=instance(self.instance) if self.instance is not None else None,
+        )
+
+    def setting(self) -> ServingContainer:
+        """The container that follows."""
+        return ServingContainer(
+            multi_model=self.mode is Mode.MULTI_MODEL,
+            loads_all=self.mode is Mode.SHARED_CONTAINER,
+            release=self.release,
+            default_model=self.default_model,
+        )
+
 
 PBTXT = ".pbtxt"
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
@@ -31,7 +74,7 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar")
 def is_repository(path: Path) -> bool:
     """Whether a path leads to a configuration, an archive or a folder of models, and not to specs."""
     if path.is_dir():
-        entries = [each for each in path.iterdir() if not each.name.startswith(".")]
+        entries = [path_inside for path_inside in path.iterdir() if not path_inside.name.startswith(".")]
         holds_models = (path / CONFIG).exists() or any((entry / CONFIG).exists() for entry in entries)
         holds_specs = any(entry.suffix == ".yaml" and entry.is_file() for entry in entries)
         return holds_models or (bool(entries) and not holds_specs)
@@ -47,13 +90,13 @@ def leads_nowhere(path: Path) -> bool:
     )
 
 
-def missing_path(named: str) -> Finding:
+def missing_path_finding(text: str) -> Finding:
     """The finding for a path that leads nowhere."""
-    path = Path(named)
+    path = Path(text)
     hint = "endpoints are checked with --env; repositories are folders, .tar.gz files and .pbtxt files"
     if path.suffix == ".zip":
         hint = "SageMaker unpacks only .tar.gz"
-    message = f"{named!r} does not exist" if not path.exists() else f"{named!r} contains nothing to check"
+    message = f"{text!r} does not exist" if not path.exists() else f"{text!r} contains nothing to check"
     return Finding(code="FL126", message=message, file=path, hint=hint)
 
 
@@ -62,23 +105,23 @@ def is_configuration(path: Path) -> bool:
     return bool(_alone(path))
 
 
-def named_findings(paths: Sequence[Path], asked: RepositoryTarget) -> list[Finding]:
-    """What is wrong with the configurations, folders and archives."""
+def named_findings(paths: Sequence[Path], target: RepositoryTarget) -> list[Finding]:
+    """The findings of configurations, folders and archives."""
     findings, judgements = list[Finding](), dict[Path, LoadPlan]()
     for path in dict.fromkeys(paths):
         try:
             if alone := _alone(path):
                 for file in alone:
-                    findings += _of_config(file, asked)
+                    findings += _of_config(file, target)
             else:
                 contents = read(path)
-                judgements[path] = plan_load(contents, asked.setting())
+                judgements[path] = plan_load(contents, target.setting())
                 findings += judgements[path].findings
-                findings += _of_facts(contents, judgements[path], asked)
+                findings += _of_facts(contents, judgements[path], target)
         except FindingsError as error:
             findings += error.findings
-    if asked.mode is Mode.MULTI_MODEL:
-        findings += _of_set(judgements, asked)
+    if target.mode is Mode.MULTI_MODEL:
+        findings += _of_set(judgements, target)
     return findings
 
 
@@ -86,12 +129,12 @@ def _alone(path: Path) -> list[Path]:
     """Configurations that are checked without their folders: a file, or those of a folder of nothing else."""
     if not path.is_dir():
         return [path] if path.name.endswith(PBTXT) else []
-    shown = [each for each in path.iterdir() if not each.name.startswith(".")]
-    has_models = (path / CONFIG).exists() or any(each.is_dir() for each in shown)
+    visible_entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+    has_models = (path / CONFIG).exists() or any(entry.is_dir() for entry in visible_entries)
     return [] if has_models else sorted(path.glob(f"*{PBTXT}"))
 
 
-def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
+def _of_config(file: Path, target: RepositoryTarget) -> Iterator[Finding]:
     try:
         content = _content(file)
         config = parsed_config(content, file)
@@ -102,11 +145,11 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
     except FindingsError as error:
         yield from error.findings
         return
-    yield from config_findings(config, asked.release)
+    yield from config_findings(config, target.release)
     name = config.name if MODEL_NAME.fullmatch(config.name) else ROOT_MODEL  # Triton takes the folder's
     contents = Contents(place=file, archive=False, entries={}, texts={f"{name}/{CONFIG}": content})
     facts = model_facts(contents, [name])
-    yield from model_rule_findings(facts, asked, lambda _, fields: _mark(file, content, fields), file)
+    yield from model_rule_findings(facts, target, lambda _, fields: _mark(file, content, fields), file)
 
 
 def _content(file: Path) -> bytes:
@@ -121,14 +164,14 @@ def _mark(file: Path, content: bytes, fields: Sequence[str]) -> Mark:
     """Where the first of the fields stands that a configuration has; its beginning if it has none."""
     with suppress(PbtxtError):
         tree = parse(content)
-        there = {field.name for field in tree.root.fields}
+        names = {field.name for field in tree.root.fields}
         for field in fields:
-            if field in there:
+            if field in names:
                 return Mark(file, tree.line(field), tree.column(field))
     return Mark(file, 1, 1)
 
 
-def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) -> Iterator[Finding]:
+def _of_facts(contents: Contents, judgement: LoadPlan, target: RepositoryTarget) -> Iterator[Finding]:
     at_root = judgement.main == ROOT
 
     def mark_of(model: str, fields: Sequence[str]) -> Mark:
@@ -137,11 +180,11 @@ def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) 
         return _mark(file, contents.texts.get(path, b""), fields)
 
     facts = model_facts(contents, [ROOT] if at_root else judgement.loaded)
-    yield from model_rule_findings(facts, asked, mark_of, contents.place)
+    yield from model_rule_findings(facts, target, mark_of, contents.place)
 
 
-def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Iterator[Finding]:
-    """What archives of one endpoint must not have in common, and what their names must not hold."""
+def _of_set(judgements: Mapping[Path, LoadPlan], target: RepositoryTarget) -> Iterator[Finding]:
+    """Findings of the archives of one endpoint: names in common, and words in names."""
     models = dict[str, Path]()
     for path, judgement in judgements.items():
         for word in out_of_memory():
@@ -166,10 +209,50 @@ def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Ite
                     message=message,
                     file=path,
                     hint="rename one of the two directories and its `name`",
-                    severity=_severity(asked.release),
+                    severity=_severity(target.release),
                 )
 
 
 def _severity(release: str | None) -> Severity:
     """Before namespaces, which came with 23.04, models of one name excluded each other."""
     return Severity.ERROR if release is not None and release < "23.04" else Severity.WARNING
+
+
+MarkOf: TypeAlias = Callable[[str, Sequence[str]], Mark]
+
+
+def model_rule_findings(
+    models: Mapping[str, LockedModel], target: RepositoryTarget, mark_of: MarkOf, place: Path
+) -> Iterator[Finding]:
+    """The findings of the rules that take no more than models and what is known of their container.
+
+    Args:
+        models: The facts of the models that are loaded, by directory.
+        target: What is known of the container.
+        mark_of: The place of the first of some fields that a model has.
+        place: The repository.
+    """
+    context = _context(models, target)
+    for rule in rules().values():
+        for subject in rule.scope.of_models(context):
+            for problem in islice(rule.check(subject), MAX_FINDINGS):
+                if isinstance(subject, ModelContext):
+                    models_at = [subject.model]
+                else:
+                    models_at = [
+                        model for model in context.models if rule.fields and model.path == problem.path
+                    ]
+                mark = mark_of(models_at[0].name, rule.fields) if models_at else Mark(place, 1, 1)
+                yield rule.finding(problem, mark, deploying=True)
+
+
+def _context(models: Mapping[str, LockedModel], target: RepositoryTarget) -> ModelsContext:
+    placed_models = tuple(
+        PlacedModel(index=index, archive="", name=name, facts=facts)
+        for index, (name, facts) in enumerate(models.items())
+    )
+    steps = {step for facts in models.values() for step in facts.steps}
+    called_models = tuple(model for model in placed_models if model.name not in steps)
+    if target.default_model is not None:
+        called_models = tuple(model for model in placed_models if model.name == target.default_model)
+    return ModelsContext(models=placed_models, called=called_models, container=target.container())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Annotated, TypeAlias
 
@@ -54,7 +55,7 @@ Endpoints: TypeAlias = Annotated[
     typer.Argument(
         metavar="ENDPOINT",
         help="Endpoint names (files in model_specs/ without .yaml), globs, conditions such as owner=search,"
-        " changed:REF, or files: see docs/selectors.md. Default: all.",
+        " changed:REF, or files: see docs/check.md#select-endpoints. Default: all.",
     ),
 ]
 DEPLOYED = "Deployed endpoints, with or without a spec; globs and conditions select those with one."
@@ -72,3 +73,29 @@ FailFast: TypeAlias = Annotated[
     bool,
     typer.Option("--fail-fast", help="After a failure, start no other endpoint; finish those in progress."),
 ]
+
+
+def _today(text: str) -> date:
+    from triton_fleet.spec.policy import parse_day
+    from triton_fleet.spec.values import Mistake
+
+    try:
+        return parse_day(text)
+    except Mistake as error:
+        raise typer.BadParameter(f"{text!r}: {error}; {error.hint}") from error
+
+
+Today: TypeAlias = Annotated[
+    date | None,
+    typer.Option(
+        "--today",
+        metavar="YYYY-MM-DD",
+        parser=_today,
+        help="Check policies as of this day, such as a later one. Default: today in UTC.",
+    ),
+]
+
+
+def policy_day(day: date | None = None) -> date:
+    """The given day, else today in UTC, which is the same day everywhere."""
+    return day or datetime.now(UTC).date()

@@ -41,7 +41,7 @@ def access_to(project: Project, profile: str | None, *, attempts: int | None = N
     return (
         _embedded_access(project, profile)
         if project.environment.is_local
-        else account_access(project.place, profile, attempts=attempts)
+        else account_access(project.deployment, profile, attempts=attempts)
     )
 
 
@@ -61,10 +61,12 @@ def _embedded_access(project: Project, profile: str | None) -> Access:
     from triton_fleet.aws.access import embedded_access
     from triton_fleet.local.state import LocalState
 
-    supervisor, place = LocalState(project.root).supervisor(), project.place
+    supervisor, deployment = LocalState(project.root).supervisor(), project.deployment
     if supervisor is None:
         raise CannotRunError("no local fleet is running", "run `fleet local up` first")
-    if supervisor.region != place.region:
-        problem = f"the local fleet runs in {supervisor.region}; environments/local.yaml has {place.region}"
+    if supervisor.region != deployment.region:
+        problem = (
+            f"the local fleet runs in {supervisor.region}; environments/local.yaml has {deployment.region}"
+        )
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`")
-    return embedded_access(place, supervisor.url, supervisor.keys)
+    return embedded_access(deployment, supervisor.url, supervisor.keys)

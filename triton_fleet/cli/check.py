@@ -1,25 +1,32 @@
-"""`fleet check`: finds mistakes that AWS, Triton or the GPU would refuse, before anything is deployed."""
+"""Options that describe the endpoint for which a model repository is checked."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
+from triton_fleet.catalog.instances import instance_types
 from triton_fleet.changes.pending_promotion import PendingPromotion
 from triton_fleet.changes.promotion_lines import pending_texts
 from triton_fleet.check.pending_promotions import pending_promotions, promotion_warnings
-from triton_fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
+from triton_fleet.check.repositories import (
+    RepositoryTarget,
+    is_repository,
+    leads_nowhere,
+    missing_path_finding,
+    named_findings,
+)
 from triton_fleet.check.run import all_findings, with_line
+from triton_fleet.cli.arguments import Today, policy_day
 from triton_fleet.cli.current_fleet import current_fleet, nearest_fleet
 from triton_fleet.cli.output import say
-from triton_fleet.cli.policy_day import Today, policy_day
-from triton_fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
 from triton_fleet.cli.selection import print_notes, promotion_selection
 from triton_fleet.exits import INPUT_IS_WRONG
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings
@@ -30,7 +37,62 @@ from triton_fleet.product.extras import require_extra
 from triton_fleet.project.project import Fleet
 from triton_fleet.rules.names import name_of
 from triton_fleet.selection.selector import Selector
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.store.promote.template_digest import template_changes
+
+RELEASE = re.compile(r"[0-9]{2}\.(0[1-9]|1[0-2])")
+
+ModeOf: TypeAlias = Annotated[
+    Mode | None,
+    typer.Option(
+        "--mode",
+        metavar="MODE",
+        help=f"For repositories: {', '.join(Mode)}. Default: single.",
+    ),
+]
+Release: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--triton", metavar="REL", help="For repositories: the Triton release, such as 25.04."),
+]
+Instance: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--instance", metavar="INSTANCE", help="For repositories: the instance type, such as ml.g5.xlarge."
+    ),
+]
+DefaultModel: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--default-model",
+        metavar="NAME",
+        help="For repositories: the model that a single endpoint serves by default.",
+    ),
+]
+
+
+def asked_for(
+    mode: Mode | None, release: str | None, instance: str | None, default_model: str | None
+) -> RepositoryTarget:
+    """The options as one target.
+
+    Raises:
+        typer.BadParameter: a release or type is unknown, or the options contradict each other.
+    """
+    if release is not None and not RELEASE.fullmatch(release):
+        raise typer.BadParameter(
+            f"{release!r} is not a Triton release; write one such as 25.04", param_hint="--triton"
+        )
+    if instance is not None and instance not in instance_types():
+        hint = did_you_mean(instance, list(instance_types()))
+        raise typer.BadParameter(
+            f"{instance!r} is not a known instance type; {hint}", param_hint="--instance"
+        )
+    if mode not in (None, Mode.SINGLE) and default_model is not None:
+        raise typer.BadParameter(f"mode {mode} loads no default model", param_hint="--default-model")
+    return RepositoryTarget(
+        mode=mode or Mode.SINGLE, release=release, instance=instance, default_model=default_model
+    )
 
 
 def check(
@@ -39,7 +101,7 @@ def check(
         typer.Argument(
             metavar="PATH",
             help="Endpoint names, globs, conditions, changed:REF, or files, such as specs: see"
-            " docs/selectors.md. Default: all. Or model repositories: .pbtxt files, folders, archives.",
+            " docs/check.md. Default: all. Or model repositories: .pbtxt files, folders, archives.",
         ),
     ] = None,
     env: Annotated[
@@ -72,8 +134,8 @@ def check(
     a lock. For an environment with `promoted_from`, also shows what waits for a promotion to it. Exit code 1:
     there are errors or, with --strict, warnings.
     """
-    asked = asked_for(mode, triton, instance, default_model)
-    for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
+    target = asked_for(mode, triton, instance, default_model)
+    for_repositories = run or any(option is not None for option in (mode, triton, instance, default_model))
     fleet = None if env is None or for_repositories else nearest_fleet()
     # It selects endpoints by files that could also be checked without a fleet.
     selector = Selector(fleet, env, drafts=True) if fleet and env else None
@@ -90,36 +152,36 @@ def check(
         raise typer.BadParameter(
             "only for endpoints: policies do not apply to model repositories", param_hint="--today"
         )
-    root, checked = Path.cwd(), [str(repository) for repository in repositories]
-    pending = list[PendingPromotion]()
-    findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
+    root, subjects = Path.cwd(), [str(repository) for repository in repositories]
+    promotions = list[PendingPromotion]()
+    findings = [*map(missing_path_finding, nowhere), *named_findings(repositories, target)]
     if run:
         require_extra(LOCAL)
         from triton_fleet.cli.try_load import run_findings  # slow imports that only --run needs
 
-        findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)
+        findings += run_findings(repositories, target, quiet=format is not Format.HUMAN)
     if is_of_specs:
         if env is None:
-            what = f"{specs[0]!r} is not a model repository; " if specs else ""
-            message = f"{what}pass the name of an environment to check endpoints"
+            mistake_of_specs = f"{specs[0]!r} is not a model repository; " if specs else ""
+            message = f"{mistake_of_specs}pass the name of an environment to check endpoints"
             raise typer.BadParameter(message, param_hint="--env")
         fleet = fleet or current_fleet()
         root = fleet.root
-        chosen = selector or Selector(fleet, env, drafts=True)
-        of_specs, names, pending = _of_specs(
-            fleet, env, chosen, specs, locked=locked, today=policy_day(today)
+        selector_of_fleet = selector or Selector(fleet, env, drafts=True)
+        of_specs, names, promotions = _of_specs(
+            fleet, env, selector_of_fleet, specs, locked=locked, today=policy_day(today)
         )
-        findings, checked = [*findings, *of_specs], [*checked, *names]
+        findings, subjects = [*findings, *of_specs], [*subjects, *names]
         if format is Format.HUMAN:
-            for text in pending_texts(pending):
+            for text in pending_texts(promotions):
                 say(text)
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
-        where = ", ".join(checked) or "model_specs/, which has no specs"
-        if checked or not specs:
-            say(f"{about}no findings in {where}")
-        elif not pending:
+        subject_names = ", ".join(subjects) or "model_specs/, which has no specs"
+        if subjects or not specs:
+            say(f"{about}no findings in {subject_names}")
+        elif not promotions:
             say(f"{about}no endpoint was checked")
         return
     print_findings(findings, format, root)
@@ -141,36 +203,40 @@ def _sort_arguments(
 
     With --env, an endpoint's name and a path that is part of an endpoint stand for the endpoint.
     """
-    named = [path for path in paths if path and is_repository(Path(path))]
-    parts = [each for each in named if selector and selector.concerns(each)]
+    repository_paths = [path for path in paths if path and is_repository(Path(path))]
+    parts = [path_text for path_text in repository_paths if selector and selector.concerns(path_text)]
     nowhere = [path for path in paths if env is None and leads_nowhere(Path(path))]
-    repositories = [Path(each) for each in named if each not in parts]
-    return repositories, nowhere, [path for path in paths if path in parts or path not in {*named, *nowhere}]
+    repositories = [Path(path_text) for path_text in repository_paths if path_text not in parts]
+    return (
+        repositories,
+        nowhere,
+        [path for path in paths if path in parts or path not in {*repository_paths, *nowhere}],
+    )
 
 
 def _of_specs(
     fleet: Fleet, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
 ) -> tuple[list[Finding], list[str], list[PendingPromotion]]:
     """The findings of the specs, which were checked, and what waits for a promotion to them."""
-    pending = list[PendingPromotion]()
+    promotions = list[PendingPromotion]()
     try:
         names = set[str]()
         settings = fleet.environment.readable(env) if paths and env in fleet.environments else None
         if settings and settings.promoted_from:
             selection = promotion_selection(fleet.open(env), paths, selector)
-            chosen, names = selection.own, {*selection.waiting.endpoints}
+            endpoint_selection, names = selection.own, {*selection.waiting.endpoints}
         else:
-            chosen = selector.select(paths)
-        project = fleet.open(env, chosen.endpoints, chosen.draft_names())
-        project = replace(project, endpoints=tuple(chosen.endpoints))
-        findings = all_findings(project, chosen.drafts, locked=locked, today=today)
+            endpoint_selection = selector.select(paths)
+        project = fleet.open(env, endpoint_selection.endpoints, endpoint_selection.draft_names())
+        project = replace(project, endpoints=tuple(endpoint_selection.endpoints))
+        findings = all_findings(project, endpoint_selection.drafts, locked=locked, today=today)
         findings += [] if any(map(_is_error, findings)) else template_changes(project)
         if project.is_promoted:
             with collect_findings(findings):
-                pending = pending_promotions(project, today, names if paths else None)
-                findings += promotion_warnings(pending, findings)
+                promotions = pending_promotions(project, today, names if paths else None)
+                findings += promotion_warnings(promotions, findings)
         if paths:
-            print_notes(chosen, env, waits=bool(pending))
+            print_notes(endpoint_selection, env, waits=bool(promotions))
     except FindingsError as error:
         return error.findings, [], []
-    return findings, [*project.endpoints, *(file.name for file in chosen.drafts)], pending
+    return findings, [*project.endpoints, *(file.name for file in endpoint_selection.drafts)], promotions

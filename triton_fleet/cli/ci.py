@@ -17,7 +17,7 @@ from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.new.ci import github as of_github
 from triton_fleet.new.ci import gitlab as of_gitlab
 from triton_fleet.new.ci.codeowners import codeowners as lines_of
-from triton_fleet.new.ci.fallback_owner import fallback_lines, missing_fallback
+from triton_fleet.new.ci.codeowners import fallback_lines, missing_fallback
 from triton_fleet.new.ci.marked_block import has_block, missing_fleet, text_above, with_block
 from triton_fleet.printers.human import show_findings
 
@@ -60,23 +60,25 @@ def codeowners(
     root = project_root(Path.cwd())
     top = repository_top(root)
     fleet = root.resolve().relative_to(top).as_posix()
-    places = [file] if file else [top / each for each in PLACES if (top / each).is_file()]
+    places = [file] if file else [top / path for path in PLACES if (top / path).is_file()]
     if file is None:
-        for each in PLACES:
-            require_no_link(top, top / each)
-    texts = {each: _text(each, newline="") for each in places or [top / PLACES[0]]}
-    if gone := [found for each, text in texts.items() if (found := missing_fleet(each, text, top))]:
-        raise FindingsError(gone)
+        for path in PLACES:
+            require_no_link(top, top / path)
+    texts = {path: _text(path, newline="") for path in places or [top / PLACES[0]]}
+    if absent_fleets := [
+        fleet_line for path, text in texts.items() if (fleet_line := missing_fleet(path, text, top))
+    ]:
+        raise FindingsError(absent_fleets)
     if check and not any(has_block(text, fleet) for text in texts.values()):
         say("no CODEOWNERS file has lines of `fleet ci codeowners`: nothing to compare")
         return
     place = next(iter(texts))
     fallback = fallback_lines(root, top, text_above(texts[place], fleet))
     text = with_block(place, texts[place], [*fallback, *lines_of(root, top)], fleet)
-    if missing := missing_fallback(place, text, root, top):
-        show_findings([missing])
+    if problem := missing_fallback(place, text, root, top):
+        show_findings([problem])
     if text == texts[place]:
-        say(f"{_shown(place)} is up to date")
+        say(f"{_display_path(place)} is up to date")
     elif check:
         message = "this file does not match the owners of the specs"
         raise FindingsError(
@@ -84,7 +86,7 @@ def codeowners(
         )
     else:
         write_atomically(place, text, root=None if file else top)
-        say(f"wrote {_shown(place)}")
+        say(f"wrote {_display_path(place)}")
 
 
 @app.command()
@@ -96,14 +98,14 @@ def github(check: Check = False, locked: Locked = False) -> None:
     root = project_root(Path.cwd())
     top = repository_top(root)
     require_no_link(top, top / of_github.FOLDER)
-    made = of_github.workflows(root, top, locked=locked)
+    workflows = of_github.workflows(root, top, locked=locked)
     stale = [
         file
         for file in sorted((top / of_github.FOLDER).glob("fleet-*.yml"))
-        if file.relative_to(top).as_posix() not in made and _text(file).startswith(of_github.HEAD)
+        if file.relative_to(top).as_posix() not in workflows and _text(file).startswith(of_github.HEAD)
     ]
     command = "fleet ci github --locked" if locked else "fleet ci github"
-    texts = {top / path: text for path, text in made.items()}
+    texts = {top / path: text for path, text in workflows.items()}
     _write(top, texts, stale, of_github.HEAD, command, check=check)
     for line in of_github.omissions(root):
         say(line)
@@ -131,9 +133,9 @@ def gitlab(
     place = Path(os.path.normpath((file or top / of_gitlab.FILE).absolute()))
     if not place.is_relative_to(top):
         raise CannotRunError(f"{place} is outside the repository at {top}", "name a file in it")
-    named = place.relative_to(top).as_posix()
-    text = of_gitlab.pipeline(root, top, locked=locked, file=named)
-    options = [*(["--file", str(_shown(place))] if file else []), *(["--locked"] if locked else [])]
+    relative_path = place.relative_to(top).as_posix()
+    text = of_gitlab.pipeline(root, top, locked=locked, file=relative_path)
+    options = [*(["--file", str(_display_path(place))] if file else []), *(["--locked"] if locked else [])]
     command = shlex.join(["fleet", "ci", "gitlab", *options])
     _write(top, {place: text}, [], of_gitlab.HEAD, command, check=check)
     for line in of_gitlab.omissions(root):
@@ -153,25 +155,25 @@ def _write(
     for file, text in before.items():
         if text and not text.startswith(head):
             raise CannotRunError(
-                f"{_shown(file)} was not written by `fleet ci`",
+                f"{_display_path(file)} was not written by `fleet ci`",
                 "rename it, or with GitLab name another: --file",
             )
-    differing = [file for file, text in texts.items() if before[file] != text]
-    if check and (differing or stale):
+    changes = [file for file, text in texts.items() if before[file] != text]
+    if check and (changes or stale):
         message = "this file does not match the environments, or the options of the command"
         hint = f"run `{command}`"
-        found = [
-            Finding(code="FL501", message=message, hint=hint, file=file) for file in (*differing, *stale)
+        problems = [
+            Finding(code="FL501", message=message, hint=hint, file=file) for file in (*changes, *stale)
         ]
-        raise FindingsError(found)
-    for file in differing:
+        raise FindingsError(problems)
+    for file in changes:
         write_atomically(file, texts[file], root=top)
-        say(f"wrote {_shown(file)}")
+        say(f"wrote {_display_path(file)}")
     for file in stale:
         file.unlink()
-        say(f"deleted {_shown(file)}")
-    if not differing and not stale:
-        say(f"{', '.join(str(_shown(file)) for file in texts)}: up to date")
+        say(f"deleted {_display_path(file)}")
+    if not changes and not stale:
+        say(f"{', '.join(str(_display_path(file)) for file in texts)}: up to date")
 
 
 def _text(file: Path, *, newline: str | None = None) -> str:
@@ -185,6 +187,6 @@ def _text(file: Path, *, newline: str | None = None) -> str:
         raise CannotRunError(f"{file} cannot be read: {error}", "rename it, or name another file") from error
 
 
-def _shown(place: Path) -> Path:
-    here = Path.cwd().resolve()
-    return place.relative_to(here) if place.is_relative_to(here) else place
+def _display_path(place: Path) -> Path:
+    working_directory = Path.cwd().resolve()
+    return place.relative_to(working_directory) if place.is_relative_to(working_directory) else place

@@ -1,8 +1,9 @@
-"""The subcommands of `fleet`, one file each; only the one that is run is loaded."""
+"""How help is laid out: paragraphs fold as a whole, and a value has a name instead of its Python type."""
 
 from __future__ import annotations
 
 import gc
+import inspect
 from collections import UserDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,15 +13,43 @@ from importlib.metadata import version as installed_version
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from triton_fleet.cli.completion import CommandSketch
-from triton_fleet.cli.help_layout import lay_out
 from triton_fleet.cli.output import say
 from triton_fleet.core.garbage import collect_rarely
 
+
+def lay_out(command: TyperCommand | TyperGroup) -> None:
+    """Change how a command, and each command of a group, prints its help; nothing else."""
+    command.help = _paragraphs(command.help or "")
+    for parameter in command.get_params(typer.Context(command)):
+        _name_value(parameter)
+    if isinstance(command, TyperGroup) and isinstance(command.commands, dict):
+        for subcommand in command.commands.values():
+            lay_out(subcommand)
+
+
+def _paragraphs(text: str) -> str:
+    """The text with one line for each paragraph, where typer keeps the line breaks of the source.
+
+    Typer prints all but the first dim, which is hard to read on a dark terminal.
+    """
+    first, *rest = (" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
+    return "\n\n".join([first, "[not dim]" + "\n\n".join(rest) + "[/not dim]"] if rest else [first])
+
+
+def _name_value(parameter: Any) -> None:
+    """Show choices as they are, no type for flags and arguments, and for any other option its name."""
+    flag = isinstance(parameter, TyperOption) and parameter.is_flag
+    if flag or isinstance(parameter, TyperArgument):
+        vars(parameter)["display_type"] = lambda _: ""
+    if parameter.metavar is None and not flag and not parameter.type_descriptor.is_choice:
+        parameter.metavar = parameter.name.upper()
+
+
 FIRST_STEPS = "First steps"
-DAILY = "Review and deploy"
+DAILY_WORK = "Review and deploy"
 INSIGHT = "Inspect and diagnose"
 ARTIFACTS = "Archives, engines, images, models"
 UPKEEP = "Maintain the fleet"
@@ -55,32 +84,44 @@ COMMANDS: Mapping[str, Subcommand] = {
         "triton_fleet.cli.invoke.command:invoke", FIRST_STEPS, "Invoke an endpoint and print its answer."
     ),
     "check": Subcommand(
-        "triton_fleet.cli.check:check", DAILY, "Check endpoints or model repositories; nothing is changed."
+        "triton_fleet.cli.check:check",
+        DAILY_WORK,
+        "Check endpoints or model repositories; nothing is changed.",
     ),
     "lock": Subcommand(
-        "triton_fleet.cli.lock:lock", DAILY, "Record in locks/ENV/ what an environment will run."
+        "triton_fleet.cli.lock:lock", DAILY_WORK, "Record in locks/ENV/ what an environment will run."
     ),
     "report": Subcommand(
-        "triton_fleet.cli.report:report", DAILY, "Report what a change does when deployed, for its reviewers."
+        "triton_fleet.cli.report:report",
+        DAILY_WORK,
+        "Report what a change does when deployed, for its reviewers.",
     ),
     "preflight": Subcommand(
-        "triton_fleet.cli.preflight:preflight", DAILY, "Check that the account is ready for a deploy."
+        "triton_fleet.cli.preflight:preflight", DAILY_WORK, "Check that the account is ready for a deploy."
     ),
-    "deploy": Subcommand("triton_fleet.cli.deploy:deploy", DAILY, "Check, publish and deploy endpoints."),
+    "deploy": Subcommand(
+        "triton_fleet.cli.deploy:deploy", DAILY_WORK, "Check, publish and deploy endpoints."
+    ),
     "promote": Subcommand(
-        "triton_fleet.cli.promote:promote", DAILY, "Copy what one environment runs to another, for review."
+        "triton_fleet.cli.promote:promote",
+        DAILY_WORK,
+        "Copy what one environment runs to another, for review.",
     ),
     "diff": Subcommand(
-        "triton_fleet.cli.diff:diff", DAILY, "Show what has not been promoted to an environment."
+        "triton_fleet.cli.diff:diff", DAILY_WORK, "Show what has not been promoted to an environment."
     ),
     "rollback": Subcommand(
-        "triton_fleet.cli.rollback:rollback", DAILY, "Restore an earlier lock of an endpoint, for review."
+        "triton_fleet.cli.rollback:rollback",
+        DAILY_WORK,
+        "Restore an earlier lock of an endpoint, for review.",
     ),
     "history": Subcommand(
-        "triton_fleet.cli.history:history_command", DAILY, "List an endpoint's releases: who deployed what."
+        "triton_fleet.cli.history:history_command",
+        DAILY_WORK,
+        "List an endpoint's releases: who deployed what.",
     ),
     "destroy": Subcommand(
-        "triton_fleet.cli.destroy:destroy", DAILY, "Delete the stacks of endpoints after confirmation."
+        "triton_fleet.cli.destroy:destroy", DAILY_WORK, "Delete the stacks of endpoints after confirmation."
     ),
     "ls": Subcommand("triton_fleet.cli.ls:ls", INSIGHT, "Compare specs, locks and live stacks."),
     "show": Subcommand(
@@ -129,17 +170,17 @@ COMMANDS: Mapping[str, Subcommand] = {
 
 
 @cache
-def _loaded(name: str) -> TyperCommand | TyperGroup:
+def _load(name: str) -> TyperCommand | TyperGroup:
     """A command or a group, as typer makes it of what its module declares."""
     module, _, attribute = COMMANDS[name].path.partition(":")
     gc.disable()
-    declared = getattr(import_module(module), attribute)
+    loaded_object = getattr(import_module(module), attribute)
     collect_rarely()
     holder = typer.Typer(callback=lambda: None)
-    if isinstance(declared, typer.Typer):
-        holder.add_typer(declared, name=name)
+    if isinstance(loaded_object, typer.Typer):
+        holder.add_typer(loaded_object, name=name)
     else:
-        holder.command(name)(declared)
+        holder.command(name)(loaded_object)
     command: TyperCommand | TyperGroup = typer.main.get_group(holder).commands[name]  # type: ignore[assignment]
     lay_out(command)
     return command
@@ -150,7 +191,7 @@ class LazyCommands(UserDict[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         self.data[name]  # an unknown name is a KeyError
-        return _loaded(name)
+        return _load(name)
 
 
 class FleetGroup(TyperGroup):
@@ -166,16 +207,16 @@ class FleetGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """What help and completion list of a command; it is not loaded."""
-        if (listed := COMMANDS.get(cmd_name)) is None:
+        if (subcommand := COMMANDS.get(cmd_name)) is None:
             return None
-        return TyperCommand(cmd_name, short_help=listed.summary, rich_help_panel=listed.panel)
+        return TyperCommand(cmd_name, short_help=subcommand.summary, rich_help_panel=subcommand.panel)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments name: loaded, or its sketch for a shell's completion."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is None:
             return name, None, rest
-        return name, CommandSketch(args[0]) if ctx.resilient_parsing else _loaded(args[0]), rest
+        return name, CommandSketch(args[0]) if ctx.resilient_parsing else _load(args[0]), rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the overview."""
@@ -191,8 +232,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         say(f"fleet {installed_version('triton-fleet')}")
         raise typer.Exit
 

@@ -13,7 +13,7 @@ from triton_fleet.awsapi.actor import is_ci
 from triton_fleet.cli.output import ask_consent, say
 from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.printers.file_names import place_in
+from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.lines import print_error
 from triton_fleet.project.project import Project
 from triton_fleet.selection.checkout import Checkout, checkout
@@ -35,14 +35,18 @@ def committed_checkout(
         typer.Exit: the user does not agree.
     """
     try:
-        found = checkout(project, locked=locked)
+        current_checkout = checkout(project, locked=locked)
     except CannotRunError:
         if allow_dirty:
             return Checkout()
         raise
-    files = sorted({*found.uncommitted}.difference(Path(os.path.realpath(each)) for each in restored))
+    files = sorted(
+        {*current_checkout.uncommitted}.difference(
+            Path(os.path.realpath(restored_file)) for restored_file in restored
+        )
+    )
     if not files or allow_dirty:
-        return found
+        return current_checkout
     number = len(files)
     subject = f"{count_of(number, 'file')} of what {project.environment.environment} would run"
     problem = f"{subject} {'differs' if number == 1 else 'differ'} from the last commit:"
@@ -58,4 +62,4 @@ def committed_checkout(
     if not ask_consent("Deploy what is not committed?", yes=False):
         print_error("nothing was deployed")
         raise typer.Exit(1)
-    return found
+    return current_checkout

@@ -20,11 +20,11 @@ from typer.core import TyperCommand
 
 from triton_fleet.core.project_root import project_roots
 from triton_fleet.project.spec_files import spec_files, yaml_stems
-from triton_fleet.spec.folders import PROFILES
+from triton_fleet.spec.source import PROFILES
 
 SIGNATURES = Path(__file__).with_name("signatures.json")
 """The arguments and options of each command, and what each takes: a word such as ENV, or choices."""
-REPEATED = "..."
+REPEAT_MARK = "..."
 """Ends an argument that may be repeated."""
 NAME = re.compile(r"\w[\w.@+/-]*", re.ASCII)
 OPTION = re.compile(r"-[a-z-]+")
@@ -51,10 +51,10 @@ class CommandSketch(TyperCommand):
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """The words that can follow those of the context."""
         try:
-            found = candidates(str(self.name), ctx.args, incomplete)
-            fitting = OPTION if incomplete.startswith("-") else NAME
+            words = candidates(str(self.name), ctx.args, incomplete)
+            pattern = OPTION if incomplete.startswith("-") else NAME
             return [
-                Candidate(each) for each in found if each.startswith(incomplete) and fitting.fullmatch(each)
+                Candidate(word) for word in words if word.startswith(incomplete) and pattern.fullmatch(word)
             ]
         except Exception:  # in the middle of a command line, an error message helps nobody
             return []
@@ -68,14 +68,14 @@ def candidates(command: str, words: Sequence[str], incomplete: str) -> Iterable[
         words: What was typed after it.
         incomplete: What was typed of the next word.
     """
-    known: Mapping[str, Any] = json.loads(SIGNATURES.read_text(encoding="utf-8"))
+    signatures: Mapping[str, Any] = json.loads(SIGNATURES.read_text(encoding="utf-8"))
     rest = list(words)
-    if command not in known:
+    if command not in signatures:
         if not rest:
-            return [path.removeprefix(f"{command} ") for path in known if path.startswith(f"{command} ")]
+            return [path.removeprefix(f"{command} ") for path in signatures if path.startswith(f"{command} ")]
         command = f"{command} {rest.pop(0)}"
-    options: Mapping[str, str | list[str]] = known[command]["options"]
-    arguments: list[str] = known[command]["arguments"]
+    options: Mapping[str, str | list[str]] = signatures[command]["options"]
+    arguments: list[str] = signatures[command]["arguments"]
     if incomplete.startswith("-"):
         return options
     position = 0
@@ -87,9 +87,9 @@ def candidates(command: str, words: Sequence[str], incomplete: str) -> Iterable[
             rest.pop(0)
         elif not word.startswith("-"):
             position += 1
-    if not arguments or (position >= len(arguments) and not arguments[-1].endswith(REPEATED)):
+    if not arguments or (position >= len(arguments) and not arguments[-1].endswith(REPEAT_MARK)):
         return []
-    return _values(arguments[min(position, len(arguments) - 1)].removesuffix(REPEATED))
+    return _values(arguments[min(position, len(arguments) - 1)].removesuffix(REPEAT_MARK))
 
 
 def _values(takes: str | list[str]) -> Iterable[str]:
@@ -119,7 +119,7 @@ def _aws_profiles() -> Iterable[str]:
             with file.open(encoding="utf-8", errors="replace") as stream:
                 sections = map(SECTION.match, stream.read(MAX_BYTES).splitlines())
             profiles |= {section[1] for section in sections if section}
-    return sorted(each for each in profiles if not each.startswith(("sso-session ", "services ")))
+    return sorted(profile for profile in profiles if not profile.startswith(("sso-session ", "services ")))
 
 
 def _instance_types() -> Iterable[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.aws.dashboard.draw import draw_dashboard
+from triton_fleet.aws.dashboard.page import draw_dashboard
 from triton_fleet.cli.arguments import Endpoint, Env, Profile
 from triton_fleet.cli.aws_access import access_to, connect, local_fleet
 from triton_fleet.cli.current_fleet import current_project
@@ -40,8 +40,8 @@ def dashboard(
     if file is not None and file.is_dir():
         raise CannotRunError(f"{file} is a folder", "pass a file in it")
     project = current_project(env, endpoint)
-    root, place = project.root, project.place
-    if not place.dashboards:
+    root, deployment = project.root, project.deployment
+    if not deployment.dashboards:
         deploy = "fleet local up" if env == LOCAL else f"fleet deploy --env {env}"
         problem = f"{endpoint} has no dashboard: environments/{env}.yaml has `dashboards: false`"
         raise CannotRunError(problem, f"write `dashboards: true` there, then run `{deploy}`")
@@ -49,7 +49,7 @@ def dashboard(
     access = (access_to if env == LOCAL else connect)(project, profile)
     if (supervisor := local_fleet(root, access.client("cloudwatch"))) is not None:
         ask_to_publish(supervisor)
-    page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours, root)
-    written = private_folder(root, env, "dashboards") / f"{endpoint}.html" if file is None else file
-    write_atomically(written, page, root=root if file is None else None)
-    say(str(written))
+    page = draw_dashboard(access, endpoint, stack_of(deployment, endpoint), hours, root)
+    page_file = private_folder(root, env, "dashboards") / f"{endpoint}.html" if file is None else file
+    write_atomically(page_file, page, root=root if file is None else None)
+    say(str(page_file))

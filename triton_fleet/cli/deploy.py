@@ -14,18 +14,15 @@ from rich.text import Text
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.deploy import Deploy, Parallelism
 from triton_fleet.aws.deploy.deploy_folder import DeployFolder
-from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_terms import StackHolder
-from triton_fleet.aws.preflight.headroom import headroom
+from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
+from triton_fleet.aws.preflight.quotas import headroom
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.check.run import checked_fleet
-from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
+from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile, policy_day
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.commit_question import committed_checkout
 from triton_fleet.cli.current_fleet import current_fleet
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import ask_consent
-from triton_fleet.cli.policy_day import policy_day
+from triton_fleet.cli.output import ask_consent, end_like_ctrl_c
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.endpoint.resolve import resolve_foundation
@@ -43,7 +40,7 @@ from triton_fleet.store.releases import release_source
 ATTEMPTS = 10
 """How often a throttled call is made, unless the AWS settings set it: botocore waits 55 s on average then."""
 AFTER_EXPIRY = "if the deploy lasts longer, sign in again and run it again: it continues"
-COLOURS = {Outcome.FAILED: "red", Outcome.INTERRUPTED: "yellow"}
+COLOURS = {Outcome.FAILURE: "red", Outcome.INTERRUPTION: "yellow"}
 
 
 def deploy(
@@ -114,11 +111,11 @@ def deploy(
         )
     if fleet.warnings:
         show_findings(fleet.warnings)
-    deployed = replace(project, endpoints=()) if foundation else project
-    source = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
+    deployed_project = replace(project, endpoints=()) if foundation else project
+    source = committed_checkout(deployed_project, locked=locked, allow_dirty=allow_dirty)
     with steps.step("account") as step:
         access = connect(project, profile, attempts=ATTEMPTS)
-        step.note = f"{fleet.place.account}, {fleet.place.region}"
+        step.note = f"{fleet.deployment.account}, {fleet.deployment.region}"
     caller = actor(access.check_account(), os.environ)
     if access.is_local_fleet:
         fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))
@@ -128,12 +125,12 @@ def deploy(
         steps.say(f"these credentials expire at {expiry}, and nothing refreshes them: {AFTER_EXPIRY}")
 
     def continues_rollback(question: str) -> bool:
-        with steps.paused():
+        with steps.pause():
             return not sys.stdin.isatty() or ask_consent(question, yes=yes)
 
     folder = DeployFolder(root, env)
-    with folder.deploying() as token:
-        cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=folder.where(folder.log))
+    with folder.lock() as token:
+        cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=folder.log_hint(folder.log))
         progress = progress_on(console)
         work = Deploy(
             project,
@@ -144,7 +141,7 @@ def deploy(
             steps=steps,
             progress=progress,
             consent=continues_rollback,
-            log_of=lambda name: (folder.endpoint_log(name), folder.where(folder.endpoint_log(name))),
+            log_of=lambda name: (folder.endpoint_log(name), folder.log_hint(folder.endpoint_log(name))),
             parallelism=Parallelism(
                 concurrency=concurrency,
                 fail_fast=fail_fast,
@@ -154,7 +151,7 @@ def deploy(
             sources=lambda name: release_source(project, name, caller, source),
             leases=StackLeases(
                 access,
-                StackHolder(str(caller), token, source.commit, uncommitted=bool(source.uncommitted)),
+                StackHolder(str(caller), token, source.commit, has_changes=bool(source.uncommitted)),
                 steps.say,
                 lambda commit: locked or contains(root, commit),
             ),
@@ -168,15 +165,15 @@ def deploy(
 def _summary(steps: Steps) -> Table:
     """The result of each step, with the reason if it failed; the remaining ones as not started."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("step", "result"):
-        table.add_column(heading, overflow="fold")
+    for column in ("step", "result"):
+        table.add_column(column, overflow="fold")
     table.add_column("seconds", justify="right")
-    for taken in steps.taken:
-        outcome, note = taken.outcome, visible(taken.note)
+    for step in steps.history:
+        outcome, note = step.outcome, visible(step.note)
         result = Text(note or outcome)
-        if outcome is not Outcome.DONE:
+        if outcome is not Outcome.SUCCESS:
             result = Text.assemble((outcome, COLOURS[outcome]), f": {note}" if note else "")
-        table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
+        table.add_row(Text(step.title), result, f"{step.seconds:.1f}")
     for title in steps.to_come:
         table.add_row(Text(title), Text("not started", "yellow"), "")
     return table

@@ -12,19 +12,17 @@ import typer
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.destroy import Deletion, plan_deletion
 from triton_fleet.aws.deploy.destroy import destroy as delete
-from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_terms import StackHolder
+from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import ask_consent, ask_name, say
+from triton_fleet.cli.output import ask_consent, ask_name, end_like_ctrl_c, say
 from triton_fleet.cli.selection import deployed_names
 from triton_fleet.context.cost import Cost
-from triton_fleet.endpoint.object_keys import prefix_of
+from triton_fleet.endpoint.bucket_keys import prefix_of
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.printers.console import OutputConsole
@@ -62,34 +60,36 @@ def destroy(
     """
     end_like_ctrl_c()
     project = current_project(env)
-    root, place = project.root, project.place
+    root, deployment = project.root, project.deployment
     names = deployed_names(project.fleet, env, endpoints)
     access = connect(project, profile)
     steps = Steps(OutputConsole())
     with aws_errors_as_findings():
         leases = None if project.environment.is_local else _leases(access, steps)
-        planned = {name: _plan(access, name, is_named=name in endpoints) for name in names}
-        found = {name: deletion for name, deletion in planned.items() if deletion is not None}
-        for name in planned:
-            if name in found:
-                _show(found[name], project, name)
+        plans = {name: _plan(access, name, is_named=name in endpoints) for name in names}
+        deletions = {name: deletion for name, deletion in plans.items() if deletion is not None}
+        for name in plans:
+            if name in deletions:
+                _show(deletions[name], project, name)
             else:
-                say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(place, name)}")
-        if not found:
+                say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(deployment, name)}")
+        if not deletions:
             return
-        if protected := [_protection(project, name) for name in found if found[name].stack.protected]:
-            raise FindingsError(protected)
-        if not _is_confirmed(project, list(found), yes=yes, confirm=confirm):
+        if protections := [
+            _protection(project, name) for name in deletions if deletions[name].stack.is_protected
+        ]:
+            raise FindingsError(protections)
+        if not _is_confirmed(project, list(deletions), yes=yes, confirm=confirm):
             say("nothing was deleted")
             return
         try:
-            for deletion in found.values():
+            for deletion in deletions.values():
                 with steps.step(f"delete {deletion.stack.name}"):
                     delete(access, deletion, steps.say, leases)
         finally:
             if leases is not None:
                 leases.end()
-        for name in found:
+        for name in deletions:
             if files := lock_files(root, env, name):
                 paths = shlex.join(str(file.relative_to(root)) for file in files)
                 say(f"{name} still has files in {env}: run `git rm {paths}` to remove it")
@@ -141,7 +141,7 @@ def _is_confirmed(project: Project, names: list[str], *, yes: bool, confirm: str
 
 def _protection(project: Project, endpoint: str) -> Finding:
     """That a stack cannot be deleted, and what switches the protection off."""
-    environment, stack = project.environment, stack_of(project.place, endpoint)
+    environment, stack = project.environment, stack_of(project.deployment, endpoint)
     remedy = f"run {deploy_command(environment.environment, endpoint)}"
     if environment.termination_protection:
         remedy = f"remove `termination_protection` from {environment.file}, and {remedy}"
@@ -152,23 +152,27 @@ def _protection(project: Project, endpoint: str) -> Finding:
     return Finding(code="FL534", message=message, hint=f"{remedy}; then destroy it")
 
 
-def _show(found: Deletion, project: Project, endpoint: str) -> None:
-    place = project.place
-    say(f"{found.stack.name} in account {place.account}, {place.region} ({found.stack.status}):", "bold")
-    if found.endpoint is not None:
-        say(f"  the endpoint {endpoint}, which is {found.endpoint}")
-        calls = "unknown: CloudWatch cannot be read" if found.calls is None else f"{found.calls:,}"
+def _show(deletion: Deletion, project: Project, endpoint: str) -> None:
+    deployment = project.deployment
+    say(
+        f"{deletion.stack.name} in account {deployment.account}, {deployment.region}"
+        f" ({deletion.stack.status}):",
+        "bold",
+    )
+    if deletion.endpoint is not None:
+        say(f"  the endpoint {endpoint}, which is {deletion.endpoint}")
+        calls = "unknown: CloudWatch cannot be read" if deletion.calls is None else f"{deletion.calls:,}"
         say(f"  calls in the last hour: {calls}")
         if not project.environment.is_local:
-            say(f"  cost a month: {_cost(project, found.endpoint)}")
-    if found.types:
-        say(f"  deleted: {found.resources}")
-    say(f"  kept: {_keep_note(place, endpoint)}")
+            say(f"  cost a month: {_cost(project, deletion.endpoint)}")
+    if deletion.types:
+        say(f"  deleted: {deletion.resources}")
+    say(f"  kept: {_keep_note(deployment, endpoint)}")
 
 
 def _cost(project: Project, live: LiveEndpoint) -> str:
     """The costs of the instances that run, a month."""
-    prices, region = project.fleet.prices, project.place.region
+    prices, region = project.fleet.prices, project.deployment.region
     price = prices.price(live.instance_type, region)
     if price is None:
         return f"unknown: {prices.absence(live.instance_type, region)[0]}"
@@ -176,5 +180,5 @@ def _cost(project: Project, live: LiveEndpoint) -> str:
     return f"{price.sign}{cost.monthly:,} {prices.currency}"
 
 
-def _keep_note(place: Deployment, endpoint: str) -> str:
-    return f"its archives stay in s3://{place.bucket}/{prefix_of(endpoint)}"
+def _keep_note(deployment: Deployment, endpoint: str) -> str:
+    return f"its archives stay in s3://{deployment.bucket}/{prefix_of(endpoint)}"

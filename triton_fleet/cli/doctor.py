@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.aws.doctor.causes import reason_of_failures
-from triton_fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well
+from triton_fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well, reason_of_failures
 from triton_fleet.aws.doctor.evidence import CONTAINER, evidence
 from triton_fleet.aws.doctor.lines import bare
 from triton_fleet.aws.doctor.observation import Observation, SeenLog
@@ -50,25 +49,24 @@ def doctor(
     each. Changes nothing. Exit code 0: the endpoint is healthy; 1: something is wrong.
     """
     project = current_project(env)
-    root, place = project.root, project.place
+    root, deployment = project.root, project.deployment
     access = connect(project, profile)
     supervisor = local_fleet(root, access.client("sagemaker"))
     if supervisor is not None:
         _publish_metrics(supervisor)
     with aws_errors_as_findings():
-        seen = evidence(access, endpoint)
+        observation = evidence(access, endpoint)
     if supervisor is not None:
-        seen = _with_local_log(seen, tuple(_local_log(root, log_name(env, endpoint))))
-    say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
-    for line in _observation_lines(seen):
+        observation = _with_local_log(observation, tuple(_local_log(root, log_name(env, endpoint))))
+    say(f"{endpoint} in {env}: account {deployment.account}, {deployment.region}", "bold")
+    for line in _observation_lines(observation):
         say(f"  {line}")
-    if not is_well(seen):
-        show_findings(diagnosis(seen, check_spec(project, endpoint)))
+    if not is_well(observation):
+        show_findings(diagnosis(observation, check_spec(project, endpoint)))
         sys.exit(INPUT_IS_WRONG)
-    if seen.missing:
-        problem = (
-            f"found no problem, but not everything could be read: no permission for {', '.join(seen.missing)}"
-        )
+    if observation.denials:
+        actions = ", ".join(observation.denials)
+        problem = f"found no problem, but not everything could be read: no permission for {actions}"
         raise CannotRunError(problem, "use credentials with these permissions")
     say(f"{endpoint} is healthy")
 
@@ -79,58 +77,58 @@ def _publish_metrics(supervisor: Supervisor) -> None:
         ask_to_publish(supervisor)
 
 
-def _with_local_log(seen: Observation, logs: tuple[SeenLog, ...]) -> Observation:
+def _with_local_log(observation: Observation, logs: tuple[SeenLog, ...]) -> Observation:
     """The log of a failed endpoint, and the reason of failed calls, from the file that its Triton writes."""
-    if seen.failed:
-        seen = replace(seen, logs=logs, since=None)
-    if seen.calls is None or not seen.calls.failed:
-        return seen
+    if observation.has_failed:
+        observation = replace(observation, logs=logs, since=None)
+    if observation.calls is None or not observation.calls.failure_count:
+        return observation
     lines = (line for log in logs for _, line in log.lines)
-    return replace(seen, calls=replace(seen.calls, reason=reason_of_failures(lines)))
+    return replace(observation, calls=replace(observation.calls, reason=reason_of_failures(lines)))
 
 
-def _observation_lines(seen: Observation) -> Iterator[str]:
+def _observation_lines(state: Observation) -> Iterator[str]:
     """One line for each thing that was read."""
-    if seen.stack is not None:
+    if state.stack is not None:
         under_way = (
-            ": an operation is in progress; run this again when it has ended" if seen.stack.under_way else ""
+            ": an operation is in progress; run this again when it has ended" if state.stack.under_way else ""
         )
-        yield _cut(f"stack:    {seen.stack.name} is {seen.stack.status}{under_way}")
-        for failure in seen.stack.failures:
+        yield _cut(f"stack:    {state.stack.name} is {state.stack.status}{under_way}")
+        for failure in state.stack.failures:
             yield _cut(f"  failed: {failure.kind}: {failure.own_reason}")
-    elif not seen.stack_hidden:
+    elif not state.is_stack_hidden:
         yield "stack:    does not exist"
-    if seen.endpoint is not None:
-        is_declared = seen.declares and is_same_configuration(seen.endpoint.config, seen.declares)
-        declared = ", which its stack declares" if is_declared else ""
-        yield _cut(f"endpoint: {seen.endpoint.status}, configuration {seen.endpoint.config}{declared}")
-        if seen.declares and not is_declared:
-            yield f"  the stack declares {seen.declares}"
-        if seen.endpoint.reason:
-            yield _cut(f"  FailureReason: {seen.endpoint.reason}")
-    elif not seen.endpoint_hidden:
+    if state.endpoint is not None:
+        is_declared = state.declares and is_same_configuration(state.endpoint.config, state.declares)
+        declaration = ", which its stack declares" if is_declared else ""
+        yield _cut(f"endpoint: {state.endpoint.status}, configuration {state.endpoint.config}{declaration}")
+        if state.declares and not is_declared:
+            yield f"  the stack declares {state.declares}"
+        if state.endpoint.reason:
+            yield _cut(f"  FailureReason: {state.endpoint.reason}")
+    elif not state.is_endpoint_hidden:
         yield "endpoint: does not exist"
-    if seen.calls is not None:
-        yield _cut(f"calls:    {seen.calls}")
-    for log in seen.logs:
-        yield from _of_log(log, seen)
-    for action in seen.missing:
+    if state.calls is not None:
+        yield _cut(f"calls:    {state.calls}")
+    for log in state.logs:
+        yield from _of_log(log, state)
+    for action in state.denials:
         yield f"not read: {action} is denied"
 
 
-def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
-    since = f" since {seen.since:%Y-%m-%d %H:%M} UTC" if seen.since is not None else ""
+def _of_log(log: SeenLog, observation: Observation) -> Iterator[str]:
+    since = f" since {observation.since:%Y-%m-%d %H:%M} UTC" if observation.since is not None else ""
     errors, lines = log.errors, log.lines
     if not lines:
         yield f"log:      {log.group}{since}: no lines"
         return
     yield f"log:      {log.group}{since}: {len(lines)} lines, {len(errors)} of them errors"
-    last = lines[-LINES:] if seen.failed else []
+    last = lines[-LINES:] if observation.has_failed else []
     earlier = [error for error in errors if error not in last]
-    for heading, shown in (("last errors", earlier[-ERRORS:]), ("last lines", last)):
-        if shown:
-            yield f"  {heading}:"
-        for stream, line in shown:
+    for title, entries in (("last errors", earlier[-ERRORS:]), ("last lines", last)):
+        if entries:
+            yield f"  {title}:"
+        for stream, line in entries:
             yield _cut(f"    {stream}: {line}")
 
 

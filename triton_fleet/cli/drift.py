@@ -12,7 +12,7 @@ import typer
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
-from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
+from triton_fleet.aws.running_configuration import endpoint_stacks, unknown_stack
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack
 from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
@@ -56,33 +56,35 @@ def drift(
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
     project = current_project(env)
-    root, place = project.root, project.place
-    named = deployed_names(project.fleet, env, endpoints) if endpoints else None
+    root, place = project.root, project.deployment
+    selection = deployed_names(project.fleet, env, endpoints) if endpoints else None
     access = connect(project, profile, attempts=ATTEMPTS)
     console = OutputConsole(stderr=True)
     with console.status(f"comparing {env}") if console.is_terminal else nullcontext():
         with aws_errors_as_findings():
             live = endpoint_stacks(access.client("cloudformation"), place)
-            shared = None if endpoints else find_stack(access.client("cloudformation"), place.stack)
-        names = sorted(live) if named is None else named
-        found = stack_drifts(access, _stacks(place, [] if foundation else names, live, shared, endpoints))
-    drifted = [each for each in found if each.found]
-    if drifted or format is not Format.HUMAN:
-        print_findings([finding for each in drifted for finding in _findings(each, env)], format, root)
-    for each in found:
-        if each.busy:
-            print_error(f"{each.title} is not compared: {each.busy}")
-    differs = bool(drifted)
-    reverts = revert and differs and _agreed(drifted, env, yes=yes)
+            foundation_stack = None if endpoints else find_stack(access.client("cloudformation"), place.stack)
+        names = sorted(live) if selection is None else selection
+        drifts = stack_drifts(
+            access, _stacks(place, [] if foundation else names, live, foundation_stack, endpoints)
+        )
+    stacks = [stack for stack in drifts if stack.comparisons]
+    if stacks or format is not Format.HUMAN:
+        print_findings([finding for stack in stacks for finding in _findings(stack, env)], format, root)
+    for stack in drifts:
+        if stack.busy:
+            print_error(f"{stack.title} is not compared: {stack.busy}")
+    differs = bool(stacks)
+    reverts = revert and differs and _confirm(stacks, env, yes=yes)
     problems: list[Failure] = [
-        each.problem for each in found if each.problem is not None and not (reverts and each.found)
+        stack.problem for stack in drifts if stack.problem is not None and not (reverts and stack.comparisons)
     ]
     if reverts:
-        failures, differs = _revert(access, drifted, env, say if format is Format.HUMAN else print_error)
+        failures, differs = _revert(access, stacks, env, say if format is Format.HUMAN else print_error)
         problems += failures
-    elif not drifted and format is Format.HUMAN:
-        compared = [each.title for each in found if not each.busy and each.problem is None]
-        say(f"{env}: no drift in {', '.join(compared) or 'what is deployed, which is nothing'}")
+    elif not stacks and format is Format.HUMAN:
+        titles = [stack.title for stack in drifts if not stack.busy and stack.problem is None]
+        say(f"{env}: no drift in {', '.join(titles) or 'what is deployed, which is nothing'}")
     if problems and not (differs and not revert):
         raise one_failure(problems)
     for problem in problems:
@@ -92,7 +94,7 @@ def drift(
 
 
 def _stacks(
-    place: Deployment,
+    deployment: Deployment,
     names: Sequence[str],
     live: dict[str, LiveStack],
     shared: LiveStack | None,
@@ -101,42 +103,42 @@ def _stacks(
     """The stacks to compare; one that is asked for by its name has to exist."""
     for name in asked or ():
         if name in names and name not in live:
-            raise unknown_stack(place, name, live)
+            raise unknown_stack(deployment, name, live)
     stacks: list[tuple[str | None, LiveStack]] = [(name, live[name]) for name in names if name in live]
     return [*([(None, shared)] if shared else []), *stacks]
 
 
-def _findings(each: StackDrift, env: str) -> list[Finding]:
+def _findings(stack: StackDrift, env: str) -> list[Finding]:
     """One for each property; the hint is the command that reverts all of a stack."""
     return [
         Finding(
             code=CODE,
-            message=f"{each.title}: {difference} ({comparison.subject})",
-            hint=_remedy(each, env),
-            endpoints=(each.endpoint,) if each.endpoint else (),
+            message=f"{stack.title}: {difference} ({comparison.subject})",
+            hint=_remedy(stack, env),
+            endpoints=(stack.endpoint,) if stack.endpoint else (),
         )
-        for comparison in each.found
+        for comparison in stack.comparisons
         for difference in comparison.differences
     ]
 
 
-def _remedy(each: StackDrift, env: str) -> str:
-    where = f"--env {env}"
-    if each.endpoint is None:
-        return f"`fleet drift {where} --foundation --revert` reverts it"
-    name = shlex.quote(each.endpoint)
-    if each.is_restorable:
-        return f"`fleet drift {where} {name} --revert` reverts it"
-    return f"`fleet destroy {where} {name}`, then `fleet deploy {where} {name}` makes it again"
+def _remedy(stack: StackDrift, env: str) -> str:
+    option = f"--env {env}"
+    if stack.endpoint is None:
+        return f"`fleet drift {option} --foundation --revert` reverts it"
+    name = shlex.quote(stack.endpoint)
+    if stack.is_restorable:
+        return f"`fleet drift {option} {name} --revert` reverts it"
+    return f"`fleet destroy {option} {name}`, then `fleet deploy {option} {name}` makes it again"
 
 
-def _agreed(drifted: Sequence[StackDrift], env: str, *, yes: bool) -> bool:
+def _confirm(stacks: Sequence[StackDrift], env: str, *, yes: bool) -> bool:
     """Whether to revert; nobody is asked if nothing can be.
 
     Raises:
         CannotRunError: nobody can be asked.
     """
-    able = [each.title for each in drifted if each.is_restorable]
+    able = [stack.title for stack in stacks if stack.is_restorable]
     if not able or ask_consent(f"Revert {', '.join(able)} in {env}?", yes=yes):
         return True
     print_error("nothing was reverted")
@@ -144,7 +146,7 @@ def _agreed(drifted: Sequence[StackDrift], env: str, *, yes: bool) -> bool:
 
 
 def _revert(
-    access: Access, drifted: Sequence[StackDrift], env: str, tell: Callable[[str], None]
+    access: Access, stacks: Sequence[StackDrift], env: str, tell: Callable[[str], None]
 ) -> tuple[list[Failure], bool]:
     """Revert stacks one after the other; one that fails leaves out no other.
 
@@ -153,25 +155,27 @@ def _revert(
     """
     failures: list[Failure] = []
     differs = False
-    for each in drifted:
+    for stack in stacks:
         try:
-            if not each.is_restorable:
-                raise CannotRunError(f"{each.title} cannot be reverted", _remedy(each, env))
-            after = restore_stack(access, each)
+            if not stack.is_restorable:
+                raise CannotRunError(f"{stack.title} cannot be reverted", _remedy(stack, env))
+            after = restore_stack(access, stack)
         except CannotRunError as error:
             failures.append(error)
             continue
         if after.problem:
             failures.append(after.problem)
-        differs = differs or bool(after.found)
-        tell(f"{each.title}: {_outcome(after, env)}")
+        differs = differs or bool(after.comparisons)
+        tell(f"{stack.title}: {_outcome(after, env)}")
     return failures, differs
 
 
 def _outcome(after: StackDrift, env: str) -> str:
     if after.busy:
         return f"being reverted, {after.busy}; run the command again when that is over"
-    if after.found:
-        left = ", ".join(f"{difference} ({subject})" for subject, difference in sorted(after.shown))
-        return f"reverted, except {left}; {_remedy(after, env)}"
+    if after.comparisons:
+        differences = ", ".join(
+            f"{difference} ({subject})" for subject, difference in sorted(after.change_texts)
+        )
+        return f"reverted, except {differences}; {_remedy(after, env)}"
     return "reverted, but not compared completely afterwards" if after.problem else "reverted"

@@ -15,7 +15,7 @@ from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
 from triton_fleet.core.digests import commit_words
 from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.printers.lines import print_json
 from triton_fleet.project.project import require_known
 from triton_fleet.spec.environment import deploy_command
@@ -45,35 +45,39 @@ def history_command(
     """
     project = current_project(env)
     access = connect(project, profile)
-    s3, bucket = access.client("s3"), project.place.bucket
-    with aws_errors_as_findings(project.place):
+    s3, bucket = access.client("s3"), project.deployment.bucket
+    with aws_errors_as_findings(project.deployment):
         releases = last_releases(s3, bucket, endpoint)
         if not releases:
             require_known(endpoint, list(project.spec_files), "endpoint")
-        described = described_endpoint(access.client("sagemaker"), endpoint)
-        found = history(releases, described["EndpointStatus"] if described else None)[:limit]
-        lost = lost_archives(s3, bucket, [each.release for each in found])
-    found = [replace(each, lost=_lost(each.release, lost)) for each in found]
+        description = described_endpoint(access.client("sagemaker"), endpoint)
+        release_entries = history(releases, description["EndpointStatus"] if description else None)[:limit]
+        lost_objects = lost_archives(s3, bucket, [entry.release for entry in release_entries])
+    release_entries = [
+        replace(entry, lost=_lost_objects(entry.release, lost_objects)) for entry in release_entries
+    ]
     if format is OutputFormat.JSON:
-        entries = [entry_record(each) for each in found]
+        entries = [entry_record(entry) for entry in release_entries]
         print_json({"version": VERSION, "endpoint": endpoint, "environment": env, "releases": entries})
         return
-    if not found:
+    if not release_entries:
         say(f"no release of {endpoint} in {env} is recorded; {deploy_command(env, endpoint)} records one")
         return
-    rest = len(releases) - len(found)
+    rest = len(releases) - len(release_entries)
     say(f"{count_of(len(releases), 'release')} of {endpoint} in {env}, the newest first:")
-    for each in found:
-        is_oldest = each.release is releases[-1]
-        for line in entry_lines(each, is_oldest=is_oldest):
+    for entry in release_entries:
+        is_oldest = entry.release is releases[-1]
+        for line in entry_lines(entry, is_oldest=is_oldest):
             say(line)
     if rest:
         say(f"and {rest} more: `--limit {len(releases)}` lists all")
 
 
-def _lost(release: Release, lost: frozenset[str]) -> tuple[str, ...]:
+def _lost_objects(release: Release, missing_keys: frozenset[str]) -> tuple[str, ...]:
     return tuple(
-        f"{ARCHIVES}{hexadecimal(archive.digest)}" for archive in release.archives if archive.digest in lost
+        f"{ARCHIVES}{hexadecimal(archive.digest)}"
+        for archive in release.archives
+        if archive.digest in missing_keys
     )
 
 

@@ -16,14 +16,21 @@ from triton_fleet.cli.output import ask_consent, say
 from triton_fleet.core.files import require_writable, write_atomically
 from triton_fleet.core.project_root import project_root, project_roots
 from triton_fleet.findings import CannotRunError
-from triton_fleet.new.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
+from triton_fleet.new.scaffold.files import (
+    EXAMPLES,
+    NO_EXAMPLE,
+    SENTENCES,
+    NewFleet,
+    generated_files,
+    own_files,
+    require_valid,
+)
 from triton_fleet.new.scaffold.github_ids import RepositorySubject, repository_subject
-from triton_fleet.new.scaffold.validation import require_valid
 from triton_fleet.product.distributions import DISTRIBUTIONS, VENDOR, product_line
 from triton_fleet.product.pin import Pin, own_pin
 from triton_fleet.product.setup_files import BUILD, LOCAL, REQUIREMENTS
 from triton_fleet.spec.github_repository import GitHubRepository, prefix_command
-from triton_fleet.spec.mistake import Mistake
+from triton_fleet.spec.values import Mistake
 
 _EARLIER = ("constraints.txt", "examples/payload.txt")
 """What earlier versions wrote in place of hashes."""
@@ -91,8 +98,8 @@ def init(
         names = tuple(dict.fromkeys(name.strip() for name in environments.split(",")))
         fleet = NewFleet(environments=names, account=account, region=region, example=example)
         require_valid(folder, fleet)
-        pinned = own_pin(wheels)
-        _create(folder, replace(fleet, github=_subject(github) if github else None), pinned)
+        pin = own_pin(wheels)
+        _create(folder, replace(fleet, github=_subject(github) if github else None), pin)
 
 
 def _fleet_at(folder: Path) -> Path | None:
@@ -126,12 +133,12 @@ def _subject(text: str) -> RepositorySubject:
 def _create(folder: Path, fleet: NewFleet, pin: Pin) -> None:
     contents = {**generated_files(folder, pin), **own_files(fleet)}
     require_writable(folder, contents)
-    missing = {path: content for path, content in contents.items() if not (folder / path).exists()}
-    for path, _ in _differences(folder, {path: contents[path] for path in contents.keys() - missing.keys()}):
+    files = {path: content for path, content in contents.items() if not (folder / path).exists()}
+    for path, _ in _differences(folder, {path: contents[path] for path in contents.keys() - files.keys()}):
         say(f"kept  {folder / path}, which differs")
-    for path, content in missing.items():
+    for path, content in files.items():
         write_atomically(folder / path, content, root=folder)
-    say(f"wrote {len(missing)} files to {folder}")
+    say(f"wrote {len(files)} files to {folder}")
     if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
         for line in pin.lines(pin.extras):
             say(f"next: add to requirements.txt: {line}")
@@ -143,7 +150,7 @@ def _create(folder: Path, fleet: NewFleet, pin: Pin) -> None:
         command = prefix_command(fleet.github.repository.names)
         say(f"next: compare `access` in environments/*.yaml with `{command}`: {fleet.github.doubt}")
     say(f"next: cd {shlex.quote(str(folder))} && make setup && source .venv/bin/activate")
-    if fleet.example == NONE:
+    if fleet.example == NO_EXAMPLE:
         say("      fleet new NAME --from-repository DIR")
     else:
         say(f"      make weights && fleet local up {fleet.example}")
@@ -152,10 +159,10 @@ def _create(folder: Path, fleet: NewFleet, pin: Pin) -> None:
 def _compare(root: Path, pin: Pin) -> None:
     """List the generated files that differ, and write nothing."""
     contents = generated_files(root, pin)
-    differing = list(_differences(root, contents))
-    for path, exists in differing:
+    differences = list(_differences(root, contents))
+    for path, exists in differences:
         say(f"{path} {'differs from the file of this version' if exists else 'does not exist'}")
-    if differing:
+    if differences:
         say("run `fleet init --upgrade` to see each difference and write the files")
     else:
         say(f"the generated files of {root} are up to date")
@@ -163,7 +170,7 @@ def _compare(root: Path, pin: Pin) -> None:
 
 
 def _upgrade(root: Path, pin: Pin, *, yes: bool) -> None:
-    contents, kept = generated_files(root, pin), 0
+    contents, kept_count = generated_files(root, pin), 0
     for path, exists in list(_differences(root, contents)):
         content = contents[path]
         if isinstance(content, str):
@@ -176,8 +183,12 @@ def _upgrade(root: Path, pin: Pin, *, yes: bool) -> None:
             write_atomically(root / path, content, root=root)
             say(f"wrote {path}")
         else:
-            kept += 1
-    say(f"kept {kept} files as they are" if kept else "the generated files are up to date; run `make setup`")
+            kept_count += 1
+    say(
+        f"kept {kept_count} files as they are"
+        if kept_count
+        else "the generated files are up to date; run `make setup`"
+    )
     _name_obsolete(root, contents)
 
 

@@ -13,8 +13,7 @@ import typer
 from triton_fleet.awsapi.emulator import client_variables
 from triton_fleet.cli.arguments import Concurrency, Endpoints, FailFast
 from triton_fleet.cli.current_fleet import current_fleet
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import say
+from triton_fleet.cli.output import end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.project_root import project_root
@@ -106,15 +105,15 @@ def logs(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing as the log grows.")] = False,
 ) -> None:
     """Print a log, or list the logs."""
-    found = _state().logs()
+    files = _state().logs()
     if name is None:
-        for log in found.values():
+        for log in files.values():
             say(str(log))
         return
-    if name not in found:
-        hint = did_you_mean(name, list(found)) if found else "nothing has been started yet"
+    if name not in files:
+        hint = did_you_mean(name, list(files)) if files else "nothing has been started yet"
         raise FindingsError([Finding(code="FL121", message=f"log {name!r} does not exist", hint=hint)])
-    command = ["tail", "-n", "+1", *(["-f"] if follow else []), str(found[name])]
+    command = ["tail", "-n", "+1", *(["-f"] if follow else []), str(files[name])]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as tail:
         for line in tail.stdout or ():
             print_line(line.decode("utf-8", "replace"))
@@ -126,9 +125,9 @@ def down() -> None:
     from triton_fleet.local.session import stop_supervisor
 
     state = _state()
-    stopped = stop_supervisor(state)
+    supervisor = stop_supervisor(state)
     state.clean()
-    say("stopped" if stopped else "nothing was running")
+    say("stopped" if supervisor else "nothing was running")
 
 
 def _supervisor() -> Supervisor:
@@ -171,8 +170,8 @@ def _show(status: Status, supervisor: Supervisor) -> None:
             say(f"  evicted for other models, latest first: {latest}", "dim")
         for difference in endpoint.differences:
             say(f"  unlike SageMaker: {difference}", "dim")
-        for missing in endpoint.missing_permissions:
-            say(f"  as on SageMaker: {missing}", "yellow")
+        for permission in endpoint.missing_permissions:
+            say(f"  as on SageMaker: {permission}", "yellow")
         for problem in endpoint.problems:
             say(f"  {problem}", "yellow")
     for resource in status.skipped:

@@ -57,9 +57,9 @@ def lock(
     console = OutputConsole(stderr=True)
     with console.status("reading the model repositories") if console.is_terminal else nullcontext():
         run = try_locks(project, s3, ecr, drop_missing=drop_missing)
-    for file in run.changed:
+    for file in run.changes:
         say(f"wrote {file.relative_to(project.root)}")
     if run.failures:
         raise one_failure(run.failures)
-    if not run.changed:
+    if not run.changes:
         say("the locks are up to date")

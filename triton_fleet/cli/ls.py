@@ -40,28 +40,28 @@ def ls(
 
     For each difference, prints the command that resolves it.
     """
-    fleet, found = current_fleet(), list[InventoryEntry]()
-    chosen = [_choose(fleet, name, endpoints or ()) for name in dict.fromkeys(env)]
-    _require_found(filter(is_selector, endpoints or ()), chosen)
-    for one in chosen:
-        found += _entries(one, profile, is_all=not endpoints, offline=offline)
-    listed = {each.name for each in found}
-    _require_found((endpoint for endpoint in endpoints or () if endpoint not in listed), chosen)
+    fleet, entries = current_fleet(), list[InventoryEntry]()
+    selections = [_choose(fleet, name, endpoints or ()) for name in dict.fromkeys(env)]
+    _require_match(filter(is_selector, endpoints or ()), selections)
+    for selection in selections:
+        entries += _entries(selection, profile, is_all=not endpoints, offline=offline)
+    names = {entry.name for entry in entries}
+    _require_match((endpoint for endpoint in endpoints or () if endpoint not in names), selections)
     if format is TableFormat.JSON:
-        print_json([asdict(each) for each in found])
+        print_json([asdict(entry) for entry in entries])
         return
-    if not found:
+    if not entries:
         if not endpoints:
             say(f"{', '.join(env)}: no specs, no locks, no stacks")
         return
-    several, has_owners = len(set(env)) > 1, any(each.owner for each in found)
-    unfolded_console().print_fitting(
-        [_table(found, several=several, owners=owners) for owners in dict.fromkeys((has_owners, False))]
+    several, has_owners = len(set(env)) > 1, any(entry.owner for entry in entries)
+    unfolded_console().print_widest(
+        [_table(entries, several=several, owners=owners) for owners in dict.fromkeys((has_owners, False))]
     )
-    for each in found:
-        if each.remedy:
-            where = f" in {each.environment}" if several else ""
-            say(f"{each.name}{where}: {each.remedy}")
+    for entry in entries:
+        if entry.remedy:
+            location = f" in {entry.environment}" if several else ""
+            say(f"{entry.name}{location}: {entry.remedy}")
 
 
 @dataclass(frozen=True)
@@ -75,40 +75,40 @@ class _EnvironmentSelection:
     @property
     def without_spec(self) -> list[str]:
         """The unknown names, which may have a lock or a stack alone."""
-        return [each for each in self.unknown if not is_selector(each)]
+        return [name for name in self.unknown if not is_selector(name)]
 
 
 def _choose(fleet: Fleet, env: str, arguments: Sequence[str]) -> _EnvironmentSelection:
     project, selector = fleet.open(env), Selector(fleet, env)
-    found, unknown = list[Selection](), dict[str, FindingsError]()
+    selections, unknown = list[Selection](), dict[str, FindingsError]()
     for argument in arguments:
         selection = selection_or_refusal(selector, argument)
         if argument in project.absent:
             unknown[argument] = FindingsError([project.absent[argument]])
         elif isinstance(selection, Selection):
-            found.append(selection)
+            selections.append(selection)
         else:
             unknown[argument] = selection
-    chosen = _EnvironmentSelection(project, Selection.union(found), unknown)
-    if found and not chosen.without_spec:
-        print_notes(chosen.selection, env)
-    return chosen
+    environment_selection = _EnvironmentSelection(project, Selection.union(selections), unknown)
+    if selections and not environment_selection.without_spec:
+        print_notes(environment_selection.selection, env)
+    return environment_selection
 
 
-def _require_found(arguments: Iterable[str], chosen: Sequence[_EnvironmentSelection]) -> None:
+def _require_match(arguments: Iterable[str], selections: Sequence[_EnvironmentSelection]) -> None:
     """Raise the refusal of an argument that no environment has; another one may have it."""
     for argument in arguments:
-        if all(argument in one.unknown for one in chosen):
-            raise chosen[0].unknown[argument]
+        if all(argument in selection.unknown for selection in selections):
+            raise selections[0].unknown[argument]
 
 
 def _entries(
-    chosen: _EnvironmentSelection, profile: str | None, *, is_all: bool, offline: bool
+    selection: _EnvironmentSelection, profile: str | None, *, is_all: bool, offline: bool
 ) -> list[InventoryEntry]:
-    names = {*chosen.selection.endpoints, *chosen.without_spec}
+    names = {*selection.selection.endpoints, *selection.without_spec}
     if not (is_all or names):
         return []
-    project = chosen.project
+    project = selection.project
     access = None if offline else connect(project, profile)
     console = OutputConsole(stderr=True)
     reading = (
@@ -117,66 +117,68 @@ def _entries(
         else nullcontext()
     )
     with reading, aws_errors_as_findings():
-        listed = take_inventory(project, access)
-    return [each for each in listed if is_all or each.name in names]
+        inventory = take_inventory(project, access)
+    return [entry for entry in inventory if is_all or entry.name in names]
 
 
-def _table(found: list[InventoryEntry], *, several: bool, owners: bool) -> Table:
+def _table(entries: list[InventoryEntry], *, several: bool, owners: bool) -> Table:
     table = Table(box=None, pad_edge=False)
     headings = ["env"] if several else []
     headings += ["endpoint", *(["owner"] if owners else []), "files", "deployed", "behind"]
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    for each in found:
-        files, state = _files(each), _state(each)
+    for title in headings:
+        table.add_column(title, overflow="fold")
+    for entry in entries:
+        files, state = _files(entry), _state(entry)
         table.add_row(
-            *([each.environment] if several else []),
-            Text(each.name, "bold"),
-            *([each.owner or "-"] if owners else []),
+            *([entry.environment] if several else []),
+            Text(entry.name, "bold"),
+            *([entry.owner or "-"] if owners else []),
             Text(files, "" if files == "ok" else "yellow"),
-            _deployed(each),
-            Text(state, "" if state in ("-", "nothing", Runs.UNASKED, Runs.LIVE_SET) else "yellow"),
+            _deployment(entry),
+            Text(state, "" if state in ("-", "nothing", Runs.NO_ANSWER, Runs.LIVE_SET) else "yellow"),
         )
     return table
 
 
-def _files(each: InventoryEntry) -> str:
+def _files(entry: InventoryEntry) -> str:
     """The state of spec and lock in two words."""
-    match each.spec, each.lock:
+    match entry.spec, entry.lock:
         case FileState.YES, FileState.YES:
             return "ok"
         case FileState.NO, _:
             return "no spec"
         case FileState.ELSEWHERE, _:
-            return f"not in {each.environment}"
-        case FileState.UNPROMOTED, _:
+            return f"not in {entry.environment}"
+        case FileState.NO_PROMOTION, _:
             return "not promoted"
-        case FileState.BROKEN, _:
+        case FileState.INVALID, _:
             return "broken spec"
         case _, FileState.NO:
             return "no lock"
-    return f"{each.lock} lock"
+    return f"{entry.lock} lock"
 
 
-def _deployed(each: InventoryEntry) -> str:
+def _deployment(entry: InventoryEntry) -> str:
     """Instances in service; else the statuses of stack and endpoint."""
     parts = (
         []
-        if each.stack is None or each.stack.endswith(("CREATE_COMPLETE", "UPDATE_COMPLETE"))
-        else [each.stack]
+        if entry.stack is None or entry.stack.endswith(("CREATE_COMPLETE", "UPDATE_COMPLETE"))
+        else [entry.stack]
     )
-    if each.live is not None:
-        counted = f"{each.live.instances} × {each.live.instance_type}"
-        parts += [counted] if each.live.status == "InService" else [each.live.status, counted]
-    elif each.stack is not None and not parts:
-        parts = [each.stack, "no endpoint"]
+    if entry.live is not None:
+        instances = f"{entry.live.instances} × {entry.live.instance_type}"
+        parts += [instances] if entry.live.status == "InService" else [entry.live.status, instances]
+    elif entry.stack is not None and not parts:
+        parts = [entry.stack, "no endpoint"]
     return ", ".join(parts) or "-"
 
 
-def _state(each: InventoryEntry) -> str:
-    if each.runs in (Runs.NOTHING, Runs.UNASKED):
+def _state(entry: InventoryEntry) -> str:
+    if entry.runs in (Runs.NO_ENDPOINT, Runs.NO_ANSWER):
         return "-"
-    if each.runs is Runs.UNKNOWN:
+    if entry.runs is Runs.UNKNOWN:
         return "unknown"
-    content = ["content"] if each.runs is Runs.OTHER and "models" not in each.behind else []
-    return ", ".join([*content, *each.behind]) or ("nothing" if each.runs is Runs.LOCKED else str(each.runs))
+    content = ["content"] if entry.runs is Runs.OTHER_CONTENT and "models" not in entry.behind else []
+    return ", ".join([*content, *entry.behind]) or (
+        "nothing" if entry.runs is Runs.LOCK_CONTENT else str(entry.runs)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_fleet.exits import INTERRUPTED, run_to_exit
+from triton_fleet.exits import INTERRUPTION, run_to_exit
 
 
 def run() -> None:
@@ -17,6 +17,6 @@ def _command() -> None:
     try:
         app()
     except SystemExit as end:
-        if end.code == INTERRUPTED:  # typer's silent exit after an interruption
+        if end.code == INTERRUPTION:  # typer's silent exit after an interruption
             raise KeyboardInterrupt from end
         raise

@@ -11,10 +11,16 @@ from triton_fleet.cli.arguments import Env, Profile, Yes, require_one_name
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import ask_consent, say
-from triton_fleet.store.live.addition import add_archive
-from triton_fleet.store.live.live_set import LiveSet, check_archive_name, live_set, require_removable
-from triton_fleet.store.live.source import repository_source, told_of_arguments
-from triton_fleet.store.live.targets import Target, digests_of, targets_of
+from triton_fleet.store.live.addition import add_archive, repository_source, told_of_arguments
+from triton_fleet.store.live.live_set import (
+    LiveSet,
+    Target,
+    check_archive_name,
+    digests_of,
+    live_set,
+    require_removable,
+    targets_of,
+)
 from triton_fleet.store.progress import shown_size
 
 app = typer.Typer(
@@ -39,11 +45,11 @@ def list_models(
     project = current_project(env, endpoint)
     live = live_set(project, endpoint)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
+    with aws_errors_as_findings(live.deployment):
         targets = targets_of(s3, live)
-        asked = [target.name for target in targets if target.size is not None] if digests else []
-        known = digests_of(s3, live, asked)
-    rows = [_row(live, target, known) for target in targets]
+        names = [target.name for target in targets if target.size is not None] if digests else []
+        digests_by_name = digests_of(s3, live, names)
+    rows = [_row(live, target, digests_by_name) for target in targets]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -83,13 +89,13 @@ def add(
     live = live_set(project, endpoint)
     check_archive_name(archive)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
-        loaded = project.load(endpoint)
-        with told_of_arguments(loaded):
-            source = repository_source(project, loaded, archive, repository, digest, lambda: s3)
-            added = add_archive(s3, live, archive, version, source)
-    done = "already present" if added.was_there else "added"
-    say(f'{done}: callers of {endpoint} pass TargetModel="{added.target}"')
+    with aws_errors_as_findings(live.deployment):
+        spec = project.load(endpoint)
+        with told_of_arguments(spec):
+            source = repository_source(project, spec, archive, repository, digest, lambda: s3)
+            target = add_archive(s3, live, archive, version, source)
+    outcome = "already present" if target.had_target else "added"
+    say(f'{outcome}: callers of {endpoint} pass TargetModel="{target.target}"')
 
 
 @app.command("rm")
@@ -104,22 +110,22 @@ def remove(
     project = current_project(env, endpoint)
     live = live_set(project, endpoint)
     s3 = connect(project, profile).client("s3")
-    with aws_errors_as_findings(live.place):
-        found = targets_of(s3, live)
-    require_removable(live, target, [each.name for each in found if each.size is not None])
+    with aws_errors_as_findings(live.deployment):
+        targets = targets_of(s3, live)
+    require_removable(live, target, [model.name for model in targets if model.size is not None])
     if not ask_consent(f"Remove {target} from {endpoint} in {env}?", yes=yes):
         say("nothing was removed")
         return
-    with aws_errors_as_findings(live.place):
-        s3.delete_object(Bucket=live.place.bucket, Key=live.key(target))
+    with aws_errors_as_findings(live.deployment):
+        s3.delete_object(Bucket=live.deployment.bucket, Key=live.key(target))
     say(f"removed {target}: instances that have not loaded it now refuse it")
     say("an instance of SageMaker that has it in memory or on disk may continue to serve it")
 
 
 def _row(live: LiveSet, target: Target, digests: dict[str, str]) -> tuple[str, ...]:
     if target.size is None or target.modified is None:
-        publish = f"fleet publish --env {live.place.environment} {live.endpoint}"
+        publish = f"fleet publish --env {live.deployment.environment} {live.endpoint}"
         return target.name, "", "", "", f"in the spec, but not in the bucket: run `{publish}`"
-    when = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
+    modification_time = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
     origin = "spec" if target.is_declared else "added by hand"
-    return target.name, shown_size(target.size), when, digests.get(target.name, ""), origin
+    return target.name, shown_size(target.size), modification_time, digests.get(target.name, ""), origin

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
+from triton_fleet.cli.arguments import policy_day
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import say
-from triton_fleet.cli.policy_day import policy_day
-from triton_fleet.new.proposal.copy import copied_spec
-from triton_fleet.new.proposal.place import spec_folder, spec_of
 from triton_fleet.new.proposal.spec import proposed_spec
-from triton_fleet.new.proposal.writer import new_file, projects_with, write_spec
+from triton_fleet.new.proposal.writer import new_file, projects_with, spec_folder, spec_of, write_spec
+from triton_fleet.new.proposal.yaml_text import copied_spec
 from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.printers.lines import print_error
 from triton_fleet.spec.endpoint import Mode
@@ -86,10 +85,10 @@ def new(
         text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
     else:
         text = copied_spec(projects[0].draft(spec_of(root, str(from_spec))), name)
-    refused = write_spec(file, text, projects, policy_day())
+    findings = write_spec(file, text, projects, policy_day())
     say(f"wrote {file.relative_to(root)}")
-    if refused:
-        print_findings(refused, Format.HUMAN, root)
+    if findings:
+        print_findings(findings, Format.HUMAN, root)
         print_error("the spec breaks policies: `fleet check` and `fleet deploy` fail until you change it")
     for project in projects:
         if from_spec is not None and project.environment_source.section("overrides", from_spec).data:

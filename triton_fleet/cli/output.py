@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from typing import NoReturn
 
 import typer
 from rich.text import Text
@@ -50,3 +52,13 @@ def ask_name(question: str, remedy: str) -> str:
     if not sys.stdin.isatty():
         raise CannotRunError("cannot ask for a name: stdin is not a terminal", remedy)
     return str(typer.prompt(indent_lines(question), default="", show_default=False)).strip()
+
+
+def end_like_ctrl_c() -> None:
+    """Treat SIGTERM and SIGHUP as interruptions from now on."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt

@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.checks import preflight as look
-from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.aws.preflight.subject import CheckResult, Subject
 from triton_fleet.cli.arguments import Endpoints, Env, Profile
 from triton_fleet.cli.aws_access import access_to
 from triton_fleet.cli.current_fleet import current_fleet
@@ -46,20 +45,20 @@ def preflight(
         print_findings([], format, project.root)
         return
     fleet = resolve_project(project)
-    seen = []
+    results = []
     limits = partial(image_limits, project, fleet, named=bool(endpoints))
-    for each in look(Subject(project, fleet, access_to(project, profile), limits)):
+    for result in look(Subject(project, fleet, access_to(project, profile), limits)):
         if format is Format.HUMAN:
-            console.print(_line(each), soft_wrap=True)
-        seen.append(each)
-    findings = [finding for each in seen for finding in each.findings]
+            console.print(_line(result), soft_wrap=True)
+        results.append(result)
+    findings = [finding for result in results for finding in result.findings]
     print_findings(sorted(findings, key=lambda finding: finding.sort_key), format, project.root)
     if any(finding.severity is Severity.ERROR for finding in findings):
         sys.exit(INPUT_IS_WRONG)
-    for each in seen:
-        if each.problem is not None:
-            raise each.problem
+    for result in results:
+        if result.problem is not None:
+            raise result.problem
 
 
-def _line(seen: CheckResult) -> Text:
-    return Text.assemble(SIGNS[seen.severity], indent_lines(f" {seen.what}: {seen.text}"))
+def _line(result: CheckResult) -> Text:
+    return Text.assemble(SIGNS[result.severity], indent_lines(f" {result.title}: {result.text}"))

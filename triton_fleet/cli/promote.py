@@ -9,20 +9,20 @@ from typing import Annotated
 import typer
 
 from triton_fleet.check.pending_promotions import require_promotable
+from triton_fleet.cli.arguments import Today, policy_day
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
-from triton_fleet.cli.policy_day import Today, policy_day
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.core.sizes import count_of
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.store.progress import progress_on, shown_size
-from triton_fleet.store.promote.adoption import adopted_specs, target_for
 from triton_fleet.store.promote.lock import require_two
 from triton_fleet.store.promote.promote import Next, PromotionSource
 from triton_fleet.store.promote.promote import promote as copy_and_lock
+from triton_fleet.store.promote.spec import adopted_specs, target_for
 from triton_fleet.store.promote.template_digest import template_digests
 
 
@@ -34,7 +34,8 @@ def promote(
     endpoints: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ENDPOINT", help="The endpoints to promote; '*' for all. See docs/selectors.md."
+            metavar="ENDPOINT",
+            help="The endpoints to promote; '*' for all. See docs/check.md.",
         ),
     ] = None,
     source: Annotated[
@@ -78,39 +79,41 @@ def promote(
         )
     if not endpoints:
         raise typer.BadParameter("name the endpoints, or '*' for all", param_hint="ENDPOINT")
-    tested = chosen_project(target_project.fleet, source, endpoints)
-    wanted = target_for(target_project, tested.endpoints, endpoints)
-    for name in (endpoint for endpoint in tested.endpoints if endpoint not in wanted.endpoints):
-        say(f"left out: {wanted.absent[name].message}")
-    tested = replace(tested, endpoints=wanted.endpoints)
-    require_two(tested, wanted, LOCAL)
-    require_promotable(tested, wanted, policy_day(today))
-    read = connect(tested, from_profile)
-    written = connect(wanted, to_profile)
-    done = copy_and_lock(
+    source_project = chosen_project(target_project.fleet, source, endpoints)
+    promotion_target = target_for(target_project, source_project.endpoints, endpoints)
+    for name in (
+        endpoint for endpoint in source_project.endpoints if endpoint not in promotion_target.endpoints
+    ):
+        say(f"left out: {promotion_target.absent[name].message}")
+    source_project = replace(source_project, endpoints=promotion_target.endpoints)
+    require_two(source_project, promotion_target, LOCAL)
+    require_promotable(source_project, promotion_target, policy_day(today))
+    read = connect(source_project, from_profile)
+    access = connect(promotion_target, to_profile)
+    result = copy_and_lock(
         PromotionSource(
-            project=tested,
+            project=source_project,
             s3=read.client("s3"),
             sagemaker=read.client("sagemaker"),
             ecr=read.client("ecr"),
         ),
-        Next(project=wanted, s3=written.client("s3"), ecr=written.client("ecr")),
+        Next(project=promotion_target, s3=access.client("s3"), ecr=access.client("ecr")),
         progress_on(OutputConsole()),
         template_digests,
     )
-    say(_summary("archive", done.copied, done.bytes, done.there))
-    if done.images or done.images_there:
-        say(_summary("image", done.images, done.image_bytes, done.images_there))
-    for name, changes in done.differences.items():
+    say(_summary("archive", result.copies, result.bytes, result.present))
+    if result.images or result.images_present:
+        say(_summary("image", result.images, result.image_bytes, result.images_present))
+    for name, changes in result.differences.items():
         for change in changes:
             say(f"{name}: {target} differs from {source} on purpose: {change}")
-    for file in done.files:
-        say(f"wrote {file.relative_to(tested.root)}")
-    deploy = f"run `fleet deploy --env {target} {' '.join(tested.endpoints)}`"
-    if done.files:
-        say(f"review and commit {'it' if len(done.files) == 1 else 'them'}, then {deploy}")
+    for file in result.files:
+        say(f"wrote {file.relative_to(source_project.root)}")
+    deploy = f"run `fleet deploy --env {target} {' '.join(source_project.endpoints)}`"
+    if result.files:
+        say(f"review and commit {'it' if len(result.files) == 1 else 'them'}, then {deploy}")
     else:
-        say(f"the lock{' is' if len(tested.endpoints) == 1 else 's are'} up to date: {deploy}")
+        say(f"the lock{' is' if len(source_project.endpoints) == 1 else 's are'} up to date: {deploy}")
 
 
 def _adopt(project: Project, endpoints: Sequence[str]) -> None:

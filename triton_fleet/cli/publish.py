@@ -13,14 +13,13 @@ from triton_fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.images.builds import former_lines
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import ask_consent, say
+from triton_fleet.cli.output import ask_consent, end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.human import show_findings
-from triton_fleet.store.images.inventory import former_repositories
+from triton_fleet.store.images.record import former_repositories
 from triton_fleet.store.progress import progress_on, shown_builder, shown_size
 from triton_fleet.store.prune.plan import Plan
 from triton_fleet.store.prune.prune import GRACE, Prune
@@ -66,35 +65,35 @@ def publish(
     access = connect(project, profile)
     progress = progress_on(OutputConsole())
     s3, builders = access.client("s3"), access.engine_clients
-    done = publish_archives(
+    result = publish_archives(
         s3, project, fleet.endpoints, progress, builders, ecr=lambda: access.client("ecr")
     )
-    if done.warnings:
-        show_findings(done.warnings)
-    for note in done.images.notes(env):
+    if result.warnings:
+        show_findings(result.warnings)
+    for note in result.images.notes(env):
         say(note)
-    if done.engines:
-        say(f"engines: built {done.engines}{shown_builder(env)}")
-    say(_summary(done))
+    if result.engines:
+        say(f"engines: built {result.engines}{shown_builder(env)}")
+    say(_summary(result))
     if prune:
-        with aws_errors_as_findings(fleet.place):
+        with aws_errors_as_findings(fleet.deployment):
             _prune(access, project.root, KEEP if keep is None else keep, yes=yes)
 
 
-def _summary(done: PublishResult) -> str:
+def _summary(result: PublishResult) -> str:
     parts = [
-        f"uploaded {done.uploaded} ({shown_size(done.bytes)})" if done.uploaded else "",
-        f"copied {done.copied} to the endpoints" if done.copied else "",
-        f"{done.there} already present" if done.there else "",
+        f"uploaded {result.uploads} ({shown_size(result.bytes)})" if result.uploads else "",
+        f"copied {result.copies} to the endpoints" if result.copies else "",
+        f"{result.present} already present" if result.present else "",
     ]
     return f"archives: {', '.join(part for part in parts if part) or 'none needed'}"
 
 
 def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
-    bucket = access.place.bucket
+    bucket = access.deployment.bucket
     clients = access.client("s3"), access.client("sagemaker"), access.client("ecr")
-    work = Prune(*clients, root, access.place, keep)
-    for line in former_lines(former_repositories(access.client("s3"), access.place)):
+    work = Prune(*clients, root, access.deployment, keep)
+    for line in former_lines(former_repositories(access.client("s3"), access.deployment)):
         say(line)
     plan = work.plan()
     _show(plan, bucket)
@@ -103,10 +102,10 @@ def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
     if not ask_consent("Remove them?", yes=yes):
         say("nothing was removed")
         return
-    removed = work.remove(plan)
-    uploads = f", {len(removed.uploads)} uploads aborted" if removed.uploads else ""
-    images = f", {count_of(len(removed.images), 'image')}" if removed.images else ""
-    say(f"removed {count_of(len(removed.objects), 'object')}, {shown_size(removed.size)}{images}{uploads}")
+    objects = work.remove(plan)
+    uploads = f", {len(objects.uploads)} uploads aborted" if objects.uploads else ""
+    images = f", {count_of(len(objects.images), 'image')}" if objects.images else ""
+    say(f"removed {count_of(len(objects.objects), 'object')}, {shown_size(objects.size)}{images}{uploads}")
 
 
 def _show(plan: Plan, bucket: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.cli.policy_day import Today, policy_day
+from triton_fleet.cli.arguments import Today, policy_day
 from triton_fleet.core.project_root import project_root
 from triton_fleet.printers.lines import print_bytes, print_json
 from triton_fleet.review.document import report_document
@@ -64,9 +64,9 @@ def report(
     """
     if limit and limit < MIN_LIMIT:
         raise typer.BadParameter(f"write at least {MIN_LIMIT}, or 0", param_hint="--limit")
-    found = fleet_review(project_root(Path.cwd()), base, env or (), policy_day(today), installs=with_upgrade)
+    review = fleet_review(project_root(Path.cwd()), base, env or (), policy_day(today), installs=with_upgrade)
     if format is ReportFormat.JSON:
-        print_json(report_document(found))
+        print_json(report_document(review))
         return
-    text = page(found) if format is ReportFormat.HTML else markdown(found, limit)
+    text = page(review) if format is ReportFormat.HTML else markdown(review, limit)
     print_bytes(text.encode())

@@ -16,8 +16,8 @@ from triton_fleet.cli.output import say
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.store.release_reference import RELEASE_ID, release_to_restore
-from triton_fleet.store.rollback import changed_keys, earlier_release, require_stored, write_release
+from triton_fleet.store.release_history import RELEASE_ID, release_to_restore
+from triton_fleet.store.rollback import earlier_release, release_changes, require_contents, write_release
 
 
 def rollback(
@@ -54,33 +54,33 @@ def rollback(
     else:
         release = earlier_release(project, endpoint, to)
         access = connect(project, profile)
-    require_stored(project, release, access.client("s3"), access.client("ecr"))
-    changes, others = changed_keys(project, release), _others(project, endpoint)
+    require_contents(project, release, access.client("s3"), access.client("ecr"))
+    changes, neighbours = release_changes(project, release), _neighbours(project, endpoint)
     files = write_release(release, project.root)
     say(f"{endpoint} in {env} {'as in' if files else 'is already restored to'} {release.commit}")
     for change in changes:
         say(f"  {change}")
     for file in files:
         say(f"wrote {file.relative_to(project.root)}")
-    if others and project.spec_files.get(endpoint) in files:
-        say(f"the spec is also that of {', '.join(others)}")
+    if neighbours and project.spec_files.get(endpoint) in files:
+        say(f"the spec is also that of {', '.join(neighbours)}")
     if deploy:
-        restored = current_project(env, endpoint)
-        committed_checkout(restored, locked=True, allow_dirty=False, restored=release.contents)
+        current = current_project(env, endpoint)
+        committed_checkout(current, locked=True, allow_dirty=False, restored=release.contents)
         deploy_command(env, [endpoint], locked=True, allow_dirty=True, profile=profile)
     elif files:
-        locked = "" if project.is_promoted else " --locked"
-        say(f"review and commit, then run `fleet deploy --env {env}{locked} {endpoint}`")
+        lock_option = "" if project.is_promoted else " --locked"
+        say(f"review and commit, then run `fleet deploy --env {env}{lock_option} {endpoint}`")
 
 
-def _others(project: Project, endpoint: str) -> list[str]:
+def _neighbours(project: Project, endpoint: str) -> list[str]:
     """The other environments that have the spec in model_specs/; those with mistakes are left out."""
-    others = list[str]()
+    endpoints = list[str]()
     for name in project.fleet.environments:
         if project.is_promoted or name in (project.environment.environment, LOCAL):
             continue
         with suppress(FindingsError):
-            other = project.fleet.open(name)
-            if not other.is_promoted and endpoint in other.spec_files:
-                others.append(name)
-    return others
+            project_of_name = project.fleet.open(name)
+            if not project_of_name.is_promoted and endpoint in project_of_name.spec_files:
+                endpoints.append(name)
+    return endpoints

@@ -51,20 +51,20 @@ def rules(
 
     Codes of findings that are not rules, such as those of `fleet doctor`, are explained too.
     """
-    if sum(given is not None and given != [] for given in (names, theme, next_of)) > 1:
+    if sum(value is not None and value != [] for value in (names, theme, next_of)) > 1:
         raise typer.BadParameter("pass only one of names, --theme and --next")
     if next_of is not None:
         print_line(_next_code(_theme(next_of)))
         return
     single = [_code(name) for name in names or ()]
-    wanted = _expand_codes(single) if theme is None else _codes_of(_theme(theme))
+    codes = _expand_codes(single) if theme is None else _codes_of(_theme(theme))
     if format is OutputFormat.JSON:
-        print_json([_entry(code) for code in wanted or all_rules()])
-    elif wanted and set(wanted) <= set(single):
-        for code in wanted:
+        print_json([_entry(code) for code in codes or all_rules()])
+    elif codes and set(codes) <= set(single):
+        for code in codes:
             _explain(code)
     else:
-        _list(wanted or list(all_rules()))
+        _list(codes or list(all_rules()))
         say("a rule's name is the mistake that it finds; its summary is what is required")
         say(f"`fleet rules NAME` explains one; all are in {link_to('').removesuffix('#')}")
 
@@ -77,29 +77,32 @@ def _code(name: str) -> str:
 
 def _expand_codes(codes: Sequence[str]) -> list[str]:
     """The codes, each once; a beginning such as FL2 stands for all codes with it."""
-    known = sorted([*all_rules(), *other_codes()])
-    meant = {
-        code: [each for each in known if code.startswith("FL") and each.startswith(code)] for code in codes
+    all_codes = sorted([*all_rules(), *other_codes()])
+    matches = {
+        code: [
+            match_code for match_code in all_codes if code.startswith("FL") and match_code.startswith(code)
+        ]
+        for code in codes
     }
-    if strays := [code for code, found in meant.items() if not found]:
-        raise FindingsError([_unknown(code, known) for code in strays])
-    return list(dict.fromkeys(each for found in meant.values() for each in found))
+    if strays := [code for code, code_matches in matches.items() if not code_matches]:
+        raise FindingsError([_unknown(code, all_codes) for code in strays])
+    return list(dict.fromkeys(match_code for code_matches in matches.values() for match_code in code_matches))
 
 
-def _unknown(word: str, known: list[str]) -> Finding:
+def _unknown(word: str, words: list[str]) -> Finding:
     if word.startswith("FL"):
-        return Finding(code="FL132", message=f"code {word!r} does not exist", hint=did_you_mean(word, known))
+        return Finding(code="FL132", message=f"code {word!r} does not exist", hint=did_you_mean(word, words))
     near = did_you_mean(word, codes_by_name())
     hint = near if near.startswith("did") else "`fleet rules` lists them, such as missing-driver"
     return Finding(code="FL132", message=f"rule or finding {word!r} does not exist", hint=hint)
 
 
 def _theme(name: str) -> Theme:
-    found = {theme.name: theme for theme in themes()}
-    if name not in found:
-        hint = did_you_mean(name, found, list_all=True)
+    themes_by_name = {theme.name: theme for theme in themes()}
+    if name not in themes_by_name:
+        hint = did_you_mean(name, themes_by_name, list_all=True)
         raise FindingsError([Finding(code="FL132", message=f"theme {name!r} does not exist", hint=hint)])
-    return found[name]
+    return themes_by_name[name]
 
 
 def _codes_of(theme: Theme) -> list[str]:
@@ -135,8 +138,8 @@ def _list(codes: Sequence[str]) -> None:
 
 def _table(codes: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "code", "theme", "severity"):
-        table.add_column(heading, no_wrap=True)
+    for title in ("name", "code", "theme", "severity"):
+        table.add_column(title, no_wrap=True)
     table.add_column("takes")
     table.add_column("summary", overflow="fold")
     for code in codes:
@@ -161,7 +164,7 @@ def _entry(code: str) -> dict[str, Any]:
         own = {"severity": severity_of(code).value, "summary": other_codes()[code]}
         return {**common, **own, "docs": link_to(code)}
     example = examples().get(code)
-    shown = {"wrong": example.wrong.as_yaml, "right": example.right.as_yaml} if example else None
+    texts = {"wrong": example.wrong.as_yaml, "right": example.right.as_yaml} if example else None
     return {
         **common,
         "severity": rule.severity.value,
@@ -171,7 +174,7 @@ def _entry(code: str) -> dict[str, Any]:
         "at_deploy": rule.at_deploy,
         "takes": rule.scope.words,
         "source": rule.source,
-        "example": shown,
+        "example": texts,
         "docs": link_to(code),
     }
 
@@ -205,13 +208,13 @@ def _show_example(rule: Rule) -> None:
     example = examples().get(rule.code)
     if example is None:
         return
-    for heading, lines in {
+    for title, lines in {
         "wrong": example.wrong.as_yaml.splitlines(),
         "fleet check reports": said_of(example.wrong, rule),
         "right": example.right.as_yaml.splitlines(),
     }.items():
         say("")
-        say(f"{heading}:", "bold")
+        say(f"{title}:", "bold")
         for line in lines:
             say(f"  {line}")
 

@@ -1,24 +1,54 @@
-"""`fleet schema`: generates the JSON Schemas for editors and the pages of the docs."""
+"""What each command takes, as `signatures.json` has it for the completion of shells."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperArgument, TyperGroup
+from typer.main import get_group
 
-from triton_fleet.cli.completion import SIGNATURES
+from triton_fleet.cli.commands import COMMANDS, app
+from triton_fleet.cli.completion import REPEAT_MARK, SIGNATURES
 from triton_fleet.cli.output import say
-from triton_fleet.cli.signatures import signatures
 from triton_fleet.core.files import is_up_to_date, write_atomically
 from triton_fleet.core.project_root import project_root
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.rules.docs import rules_page
+from triton_fleet.rules.docs import rules_pages
 from triton_fleet.rules.example import examples
 from triton_fleet.rules.registry import rules
 from triton_fleet.rules.rule import DOCS
 from triton_fleet.spec.reference.page import environment_page, policy_page, prices_page, spec_page
 from triton_fleet.spec.schema import schemas
+
+
+def signatures() -> str:
+    """The JSON of all commands; each of them is loaded."""
+    group, documents = get_group(app), dict[str, Any]()
+    for name in COMMANDS:
+        command = group.commands[name]
+        if isinstance(command, TyperGroup):
+            documents |= {
+                f"{name} {subcommand}": _signature(inner) for subcommand, inner in command.commands.items()
+            }
+        else:
+            documents[name] = _signature(command)
+    return json.dumps(documents, indent=2) + "\n"
+
+
+def _signature(command: Any) -> dict[str, Any]:
+    arguments, options = list[str](), dict[str, Any]()
+    for parameter in command.get_params(typer.Context(command)):
+        if isinstance(parameter, TyperArgument):
+            arguments.append(f"{parameter.metavar}{REPEAT_MARK if parameter.nargs != 1 else ''}")
+        elif parameter.type_descriptor.is_choice:
+            choices = [str(choice.value) for choice in parameter.type_descriptor.choices]
+            options |= dict.fromkeys(parameter.opts, choices)
+        else:
+            options |= dict.fromkeys(parameter.opts, parameter.metavar or "")
+    return {"arguments": arguments, "options": options}
 
 
 def schema(
@@ -44,7 +74,7 @@ def generated_files(root: Path) -> dict[Path, str]:
     """Each generated file with its text; the pages, and what completion reads, if their folder exists."""
     docs = (root / DOCS).parent
     pages = {
-        root / DOCS: rules_page(rules(), examples()),
+        **{root / page: text for page, text in rules_pages(rules(), examples()).items()},
         docs / "spec.md": spec_page(),
         docs / "environment.md": environment_page(),
         docs / "policy.md": policy_page(),

@@ -13,7 +13,7 @@ from triton_fleet.printers.lines import print_error
 from triton_fleet.project.membership import ABSENT
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection.condition import shown, wrong_selector
-from triton_fleet.selection.forms import AND, CHANGED, is_selector, refuse_misspelt
+from triton_fleet.selection.forms import AND, CHANGED, is_selector, refuse_spaces
 from triton_fleet.selection.paths import UNUSED, Selection
 from triton_fleet.selection.selector import Selector
 
@@ -55,7 +55,7 @@ def deployed_names(fleet: Fleet, env: str, arguments: Sequence[str]) -> list[str
     selector = Selector(fleet, env, files=False)
     names = list[str]()
     for argument in dict.fromkeys(arguments):
-        refuse_misspelt(argument)
+        refuse_spaces(argument)
         if is_selector(argument):
             names += selector.select([argument]).endpoints
         elif {*"/."} & {*argument}:  # no name has either
@@ -97,28 +97,28 @@ def promotion_selection(
             that no promotion brings.
     """
     absent, promotable = project.absent, {*project.spec_files, *project.unpromoted}
-    mine, selected, selectors = list[Selection](), list[Selection](), list[Selector]()
+    mine, selections, selectors = list[Selection](), list[Selection](), list[Selector]()
     for argument in arguments:
         if argument in promotable:
             mine.append(Selection([argument]))
-            selected.append(mine[-1])
+            selections.append(mine[-1])
         elif argument in absent:
             raise FindingsError([absent[argument]])
         else:
             if not selectors:  # a name needs no other environment
                 main = project.origins[-1].environment.environment
-                here = own or Selector(project.fleet, project.environment.environment)
-                selectors = [here, Selector(project.fleet, main)]
-            found, first = _selected_by(selectors, argument)
+                selector = own or Selector(project.fleet, project.environment.environment)
+                selectors = [selector, Selector(project.fleet, main)]
+            selection, first = _selected_by(selectors, argument)
             mine.append(first)
-            selected += [found, Selection(gone=_gone(selectors, argument))]
-    waiting = Selection.union(selected)
-    names = [name for name in waiting.endpoints if name in promotable or name not in absent]
-    waiting.endpoints[:] = [*names, *(name for name in waiting.gone if name in promotable)]
-    waiting.gone[:] = [name for name in waiting.gone if name not in promotable]
+            selections += [selection, Selection(gone=_removed_names(selectors, argument))]
+    candidates = Selection.union(selections)
+    names = [name for name in candidates.endpoints if name in promotable or name not in absent]
+    candidates.endpoints[:] = [*names, *(name for name in candidates.gone if name in promotable)]
+    candidates.gone[:] = [name for name in candidates.gone if name not in promotable]
     present = Selection.union(mine)
     present.endpoints[:] = [name for name in present.endpoints if name not in absent]
-    return PromotionSelection(present, waiting)
+    return PromotionSelection(present, candidates)
 
 
 def _selected_by(selectors: Sequence[Selector], argument: str) -> tuple[Selection, Selection]:
@@ -127,15 +127,15 @@ def _selected_by(selectors: Sequence[Selector], argument: str) -> tuple[Selectio
     Raises:
         FindingsError: it is wrong, or matches nothing in all of them.
     """
-    found = [selection_or_refusal(selector, argument) for selector in selectors]
-    selections = [each for each in found if isinstance(each, Selection)]
+    results = [selection_or_refusal(selector, argument) for selector in selectors]
+    selections = [result for result in results if isinstance(result, Selection)]
     if not selections:
-        raise next(each for each in found if isinstance(each, FindingsError))
-    first = found[0]
+        raise next(result for result in results if isinstance(result, FindingsError))
+    first = results[0]
     return Selection.union(selections), first if isinstance(first, Selection) else Selection()
 
 
-def _gone(selectors: Sequence[Selector], argument: str) -> list[str]:
+def _removed_names(selectors: Sequence[Selector], argument: str) -> list[str]:
     """The endpoints whose specs were deleted, and that all parts of a selector match.
 
     An environment that still has such a spec knows its owner; the one that follows main knows the deletion.
@@ -144,8 +144,8 @@ def _gone(selectors: Sequence[Selector], argument: str) -> list[str]:
     if not any(term.startswith(CHANGED) for term in terms):
         return []
     parts = [_selected_by(selectors, term)[0] for term in terms]
-    gone = {name for part in parts for name in part.gone}
-    return sorted(gone.intersection(*({*part.endpoints, *part.gone} for part in parts)))
+    names = {name for part in parts for name in part.gone}
+    return sorted(names.intersection(*({*part.endpoints, *part.gone} for part in parts)))
 
 
 def selection_or_refusal(selector: Selector, argument: str) -> Selection | FindingsError:
@@ -169,5 +169,5 @@ def print_notes(selection: Selection, env: str, *, waits: bool = False) -> None:
         print_error(f"{name} no longer has a spec: {destroy}")
     if selection.endpoints or selection.drafts or waits:
         return
-    one = selection.reasons[0] if len(selection.reasons) == 1 else ""
-    print_error(f"{env}: no endpoint is selected{f': {one}' if one else ''}")
+    only_reason = selection.reasons[0] if len(selection.reasons) == 1 else ""
+    print_error(f"{env}: no endpoint is selected{f': {only_reason}' if only_reason else ''}")

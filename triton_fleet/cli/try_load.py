@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from triton_fleet.check.repositories import is_configuration
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget, is_configuration
 from triton_fleet.cli.output import say
 from triton_fleet.core.project_root import project_root
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
@@ -16,13 +15,13 @@ from triton_fleet.local.triton.runtime import find_runtime
 from triton_fleet.local.try_load import findings, load_in_triton
 from triton_fleet.printers.lines import print_error
 from triton_fleet.repository.loading.load_plan import plan_load
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 
 CACHE = ".cache/triton-fleet"
 """Below the home directory, if the working directory is not a fleet's folder."""
 
 
-def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool) -> Iterator[Finding]:
+def run_findings(paths: Sequence[Path], target: RepositoryTarget, *, quiet: bool) -> Iterator[Finding]:
     """Load each folder and archive in Triton; print the answers.
 
     With `quiet` only what was not tried is printed, to stderr: no finding reports it.
@@ -35,13 +34,13 @@ def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool)
         problem = f"{alone[0]} is a configuration without a model, so Triton cannot load it"
         raise CannotRunError(problem, "pass its model repository, or leave out --run")
     runtime = find_runtime(_cache())
-    if asked.release is not None:
-        runtime = runtime.for_release(asked.release)
+    if target.release is not None:
+        runtime = runtime.for_release(target.release)
     for path in paths:
         with suppress(FindingsError):  # read errors are reported elsewhere
-            main = plan_load(read(path), asked.setting()).main
-            default = main or asked.default_model or ""
-            answer = load_in_triton(path, runtime, mode=asked.mode, default_model=default)
+            main = plan_load(read(path), target.setting()).main
+            default = main or target.default_model or ""
+            answer = load_in_triton(path, runtime, mode=target.mode, default_model=default)
             if quiet and answer.untried_line:
                 print_error(f"{path}: {answer.untried_line}")
             for line in [] if quiet else answer.lines():

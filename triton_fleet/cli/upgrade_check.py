@@ -14,8 +14,15 @@ from triton_fleet.cli.output import say
 from triton_fleet.core.files import private_folder
 from triton_fleet.core.project_root import project_root
 from triton_fleet.exits import INPUT_IS_WRONG
-from triton_fleet.product.installation import installation, require_distinct
-from triton_fleet.product.synthesis import THIS, install_wheel, settings, synthesise, upgraded
+from triton_fleet.product.synthesis import (
+    OWN_PYTHON,
+    install_wheel,
+    installation,
+    require_distinct,
+    settings,
+    synthesise,
+    upgraded_context,
+)
 from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.spec.environment import LOCAL
 
@@ -53,23 +60,28 @@ def upgrade_check(
         raise typer.BadParameter(
             "pass a wheel, or a Python that has another version", param_hint="WHEEL, --python"
         )
-    this, other = installation(THIS), installation(python.absolute())
-    require_distinct(this, other)
-    say(f"{this} compared with {other}")
+    own_installation, other_installation = installation(OWN_PYTHON), installation(python.absolute())
+    require_distinct(own_installation, other_installation)
+    say(f"{own_installation} compared with {other_installation}")
     context = settings(root)
-    sides = ((this, context), (other, upgraded(context, this, other)))
-    failing = 0
+    sides = (
+        (own_installation, context),
+        (other_installation, upgraded_context(context, own_installation, other_installation)),
+    )
+    failures = 0
     for environment in env or [name for name in environment_names(root) if name != LOCAL]:
-        before, after = (synthesise(each, root, environment, values) for each, values in sides)
+        before, after = (synthesise(side, root, environment, values) for side, values in sides)
         changes = {
             stack: compare(before.get(stack, {}), after.get(stack, {})) for stack in sorted({*before, *after})
         }
         for line in _lines(environment, changes):
             say(line)
-        failing += sum(change.fails(expect or ()) for found in changes.values() for change in found)
-    if failing:
+        failures += sum(
+            change.fails(expect or ()) for stack_changes in changes.values() for change in stack_changes
+        )
+    if failures:
         say(
-            f"{failing} changes would replace or remove a resource or are unsafe; "
+            f"{failures} changes would replace or remove a resource or are unsafe; "
             "where a replacement is intended: --expect TYPE"
         )
         sys.exit(INPUT_IS_WRONG)
@@ -78,9 +90,9 @@ def upgrade_check(
 def _lines(environment: str, changes: dict[str, list[Change]]) -> Iterator[str]:
     if not any(changes.values()):
         yield f"{environment}: no template changes ({len(changes)} stacks)"
-    for stack, found in changes.items():
-        if found:
+    for stack, stack_changes in changes.items():
+        if stack_changes:
             yield f"{environment}: {stack}"
-        for change in found:
-            differing = f" ({', '.join(change.properties)})" if change.properties else ""
-            yield f"  {change.effect:<8}  {change.type} {change.logical_id}{differing}"
+        for change in stack_changes:
+            properties = f" ({', '.join(change.properties)})" if change.properties else ""
+            yield f"  {change.effect:<8}  {change.type} {change.logical_id}{properties}"

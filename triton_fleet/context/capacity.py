@@ -106,7 +106,7 @@ def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
     """The instances of an endpoint, of which `running` exist already, by their type."""
     most, key = most_instances(spec)
     rollout = spec.rollout
-    rolling = rollout is not None and rollout.strategy is Strategy.ROLLING
+    is_rolling = rollout is not None and rollout.strategy is Strategy.ROLLING
     return Capacity(
         endpoint=spec.endpoint,
         types=instance_types(spec),
@@ -114,7 +114,7 @@ def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
         most=most,
         key=key,
         scaled=spec.scaling is not None,
-        batch=rollout.step if rollout is not None and rolling else None,
+        batch=rollout.step if rollout is not None and is_rolling else None,
         running=running,
     )
 
@@ -138,7 +138,7 @@ def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
     """The most instances that an endpoint may come to, and the key that sets it."""
     ceilings = spec.scaling.ceilings if spec.scaling is not None else {}
     counts: dict[KeyPath, int] = {("instance", "count"): spec.instance.count, **ceilings}
-    key = max(counts, key=lambda each: counts[each])
+    key = max(counts, key=lambda region_key: counts[region_key])
     return counts[key], key
 
 
@@ -147,13 +147,13 @@ def demand(endpoints: Sequence[Capacity], others: int, instance_type: str | None
 
     One second fleet exists at a time: `fleet deploy` starts more only as far as the quota has room.
     """
-    used = others + sum(endpoint.runs(instance_type) for endpoint in endpoints)
+    instances = others + sum(endpoint.runs(instance_type) for endpoint in endpoints)
     rest = others + sum(endpoint.most for endpoint in endpoints if endpoint.counts(instance_type))
-    highest, second = used, 0
+    highest, second = instances, 0
     for endpoint in endpoints:
         if endpoint.counts(instance_type):
-            highest = max(highest, used + endpoint.added)
+            highest = max(highest, instances + endpoint.added)
             second = max(second, endpoint.beside(endpoint.most))
-        used += endpoint.growth(instance_type)
-        highest = max(highest, used)
+        instances += endpoint.growth(instance_type)
+        highest = max(highest, instances)
     return Demand(others=others, rest=rest, deploy=highest, update=rest + second)

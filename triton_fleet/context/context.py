@@ -1,4 +1,4 @@
-"""What follows from a spec in its environment: image, machine, driver, default model, variables."""
+"""The context of a spec in its environment: image, machine, driver, default model, variables, tags."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from triton_fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
 from triton_fleet.catalog.images import Image, image, regions_of, releases
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
-from triton_fleet.catalog.versions import versions_differ
+from triton_fleet.catalog.releases import versions_differ
 from triton_fleet.context.machines import (
     OWN_VARIANT,
     Machine,
@@ -24,10 +24,9 @@ from triton_fleet.context.shared_container import Route, passed_on, shared_route
 from triton_fleet.context.variables import VariableSetting, all_variables, decided_settings
 from triton_fleet.core.closure import closure
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.spec.endpoint import EndpointSpec, Mode
+from triton_fleet.spec.endpoint import EndpointSpec, Mode, in_s3
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.lock import Lock, LockedArchive
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.spec.source import KeyPath, Source
 
 
@@ -76,11 +75,11 @@ class EndpointContext:
         """Whether raw InstancePools stand in place of the variant's instance type, computed ones too."""
         return has_pools(self.raw_variants.get(OWN_VARIANT, {}))
 
-    def on(self, placed: Machine) -> EndpointContext:
+    def on(self, machine: Machine) -> EndpointContext:
         """The same endpoint on one of its instance types; of a model of others nothing is known."""
-        if placed is self._machine:
+        if machine is self._machine:
             return self  # with all that is computed of it
-        return replace(self, placed=placed, base=self, lock=self.lock if placed.runs_model else None)
+        return replace(self, placed=machine, base=self, lock=self.lock if machine.runs_model else None)
 
     @property
     def _machine(self) -> Machine:
@@ -144,9 +143,9 @@ class EndpointContext:
             or not self._machine.runs_model
         ):
             return None
-        found = image(release, self.region, gpu=own is None or own.kind is not Processor.CPU)
+        base_image = image(release, self.region, gpu=own is None or own.kind is not Processor.CPU)
         is_local = self.environment.environment == LOCAL
-        return found if is_local else replace(found, digest=self.spec.image_digest)
+        return base_image if is_local else replace(base_image, digest=self.spec.image_digest)
 
     @property
     def named_ami(self) -> str | None:
@@ -165,38 +164,44 @@ class EndpointContext:
         One is chosen for the spec's own variant, with all its instance pools where one fits them all. A raw
         variant that names none has SageMaker's own choice.
         """
-        named = self.named_ami
-        if named is not None:
-            return ami(named) if named in {each.name for each in amis()} else None
+        ami_name = self.named_ami
+        if ami_name is not None:
+            return ami(ami_name) if ami_name in {image.name for image in amis()} else None
         if self.image is None or self.machine is None or self.machine.kind is not Processor.GPU:
             return None
         family, cuda = self.machine.family, self.image.cuda
         if self.base is None or self._machine == self.machines[0]:
             return inference_ami(cuda, family, *self._families) or inference_ami(cuda, family)
-        given = self.base.ami if self.variant == OWN_VARIANT else unnamed_ami()
-        if given is None or inference_ami(cuda, family) is None:
+        ami_value = self.base.ami if self.variant == OWN_VARIANT else unnamed_ami()
+        if ami_value is None or inference_ami(cuda, family) is None:
             return inference_ami(cuda, family)
-        return given if given.name or runs_by_default(cuda, family) else None
+        return ami_value if ami_value.name or runs_by_default(cuda, family) else None
 
     @property
     def _families(self) -> list[str]:
         """The GPU families of the spec's own variant."""
         families = (_facts(machine.type) for machine in self.machines if machine.variant == OWN_VARIANT)
-        return [each.family for each in families if each is not None and each.kind is Processor.GPU]
+        return [
+            instance.family
+            for instance in families
+            if instance is not None and instance.kind is Processor.GPU
+        ]
 
     @cached_property
     def locked(self) -> Mapping[str, LockedArchive]:
         """The lock's entries for the spec's archives that it has, by name."""
-        held = self.lock.archives if self.lock else {}
-        return {each.name: held[each.name] for each in self.spec.packed if each.name in held}
+        archives = self.lock.archives if self.lock else {}
+        return {
+            archive.name: archives[archive.name] for archive in self.spec.packed if archive.name in archives
+        }
 
     @cached_property
     def default_model(self) -> str | None:
         """The model behind /invocations: the one named, or the only one; none where calls name theirs."""
         if self.spec.mode is not Mode.SINGLE:
             return None
-        there = [name for archive in self.locked.values() for name in archive.models]
-        return self.spec.default_model or (there[0] if len(there) == 1 else None)
+        model_names = [name for archive in self.locked.values() for name in archive.models]
+        return self.spec.default_model or (model_names[0] if len(model_names) == 1 else None)
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
@@ -237,10 +242,10 @@ class EndpointContext:
         return tuple(self._models())
 
     def _models(self) -> Iterator[PlacedModel]:
-        for each in self.spec.packed:
-            if each.copy in (None, 0) and each.name in self.locked:
-                for name, facts in self.locked[each.name].models.items():
-                    yield PlacedModel(index=each.index, archive=each.name, name=name, facts=facts)
+        for archive in self.spec.packed:
+            if archive.copy in (None, 0) and archive.name in self.locked:
+                for name, facts in self.locked[archive.name].models.items():
+                    yield PlacedModel(index=archive.index, archive=archive.name, name=name, facts=facts)
 
     def knows_by_lock_alone(self, model: PlacedModel) -> bool:
         """Whether the files of a model are not checked beside the endpoint."""
@@ -276,8 +281,8 @@ class EndpointContext:
             machine=self.machine,
             settings=self.settings,
         )
-        samples, called = self.spec.samples, self.called_models()
-        return ModelsContext(models=self.loaded_models, called=called, samples=samples, container=container)
+        samples, targets = self.spec.samples, self.called_models()
+        return ModelsContext(models=self.loaded_models, called=targets, samples=samples, container=container)
 
     def answering_models(self) -> tuple[PlacedModel, ...]:
         """Those that callers reach, with their parts; all of a multi-model endpoint."""
@@ -289,9 +294,44 @@ class EndpointContext:
         elif not self.routes:
             return self.models
         steps = {model.name: model.facts.steps for model in self.models}
-        loaded = {*closure(further, lambda name: steps.get(name, ()))}
-        return tuple(model for model in self.models if model.name in loaded)
+        models = {*closure(further, lambda name: steps.get(name, ()))}
+        return tuple(model for model in self.models if model.name in models)
 
 
 def _facts(instance_type: str) -> Instance | None:
     return instance(instance_type) if instance_type in instance_types() else None
+
+
+def endpoint_tags(environment: Environment, spec: EndpointSpec) -> dict[str, str]:
+    """What everything in an endpoint's stack is tagged with; of one key the spec's value wins."""
+    return {**environment.resource_tags, **spec.tags, **own_tags(spec)}
+
+
+def own_tags(spec: EndpointSpec) -> dict[str, str]:
+    """The endpoint's name, and its owner where it has one."""
+    tags = {"triton-fleet:endpoint": spec.endpoint}
+    if spec.owner is not None:
+        tags["triton-fleet:owner"] = spec.owner.team
+        if spec.owner.contact is not None:
+            tags["triton-fleet:contact"] = spec.owner.contact
+    return tags
+
+
+def machines_with_volume(endpoint: EndpointContext) -> tuple[Instance, ...]:
+    """The instance types without storage of their own, of pools and shadow variants as well.
+
+    Those that the catalog does not have are left out.
+    """
+    instances = (endpoint.on(machine).machine for machine in endpoint.machines)
+    return tuple(
+        dict.fromkeys(instance for instance in instances if instance is not None and not instance.nvme_gb)
+    )
+
+
+def volume_key(endpoint: EndpointContext) -> str | None:
+    """EndpointConfig's KmsKeyId: the environment's key, where one of the instance types has a volume.
+
+    Local storage is encrypted by its hardware; SageMaker takes a key for it and does not use it. Source:
+    botocore 1.44.5, CreateEndpointConfig, KmsKeyId.
+    """
+    return endpoint.environment.kms_key if machines_with_volume(endpoint) else None

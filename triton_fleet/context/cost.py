@@ -198,8 +198,8 @@ def _endpoint_cost(environment: Environment, spec: EndpointSpec, prices: PriceBo
 
 def sum_of(costs: Iterable[Cost | None]) -> Cost | None:
     """The sum of the costs that are known; None where none is."""
-    hourly = [cost.hourly for cost in costs if cost is not None]
-    return Cost(hourly=sum(hourly, Decimal(0))) if hourly else None
+    hourly_costs = [cost.hourly for cost in costs if cost is not None]
+    return Cost(hourly=sum(hourly_costs, Decimal(0))) if hourly_costs else None
 
 
 def _cents(amount: Decimal) -> Decimal:

@@ -74,25 +74,25 @@ def machines(spec: EndpointSpec, variants: Mapping[str, RawProperties]) -> tuple
     own. What CloudFormation computes is not known here. More pools and shadow variants than SageMaker takes
     (too-many-variants, FL350) are left out.
     """
-    named, ami_path = _ami(variants.get(OWN_VARIANT, {}))
-    if named is None:
-        named, ami_path = spec.instance.ami, ("instance", "ami")
+    ami_name, ami_path = _ami(variants.get(OWN_VARIANT, {}))
+    if ami_name is None:
+        ami_name, ami_path = spec.instance.ami, ("instance", "ami")
     own = Machine(
         type=spec.instance.type,
         path=("instance", "type"),
         label="",
         variant=OWN_VARIANT,
-        ami=named,
+        ami=ami_name,
         ami_path=ami_path,
         runs_model=True,
     )
-    found = {_identity(own): own}
+    identities = {_identity(own): own}
     shadow = next((variant for variant in variants if variant.startswith(SHADOWS)), None)
     for variant, raws in variants.items():
         if variant in (OWN_VARIANT, shadow):
             for machine in _machines(variant, raws, own):
-                found.setdefault(_identity(machine), machine)
-    return tuple(found.values())
+                identities.setdefault(_identity(machine), machine)
+    return tuple(identities.values())
 
 
 def own_machines(spec: EndpointSpec) -> tuple[Machine, ...]:
@@ -131,20 +131,20 @@ def has_pools(raws: RawProperties) -> bool:
 
 def pools(raws: RawProperties) -> tuple[Pool, ...]:
     """The instance pools of a variant, in the order in which they are written."""
-    found = defaultdict[str, dict[str, RawProperty]](dict)
+    pools_by_variant = defaultdict[str, dict[str, RawProperty]](dict)
     places = dict[str, KeyPath]()
     for parts, raw in raws.items():
         if parts[0:1] == (POOLS,) and len(parts) > 1 and is_index(parts[1]):
             places.setdefault(parts[1], raw.path)
             if len(parts) == len((POOLS, "0", "InstanceType")):
-                found[parts[1]][parts[2]] = raw
-    return tuple(_pool(path, found[index]) for index, path in places.items())
+                pools_by_variant[parts[1]][parts[2]] = raw
+    return tuple(_pool(path, pools_by_variant[index]) for index, path in places.items())
 
 
 def names_own_model(value: object) -> bool:
     """Whether a template's value is the name of the Model that the spec describes."""
-    wanted: list[object] = [[OWN_MODEL, "ModelName"], (OWN_MODEL, "ModelName"), f"{OWN_MODEL}.ModelName"]
-    return isinstance(value, Mapping) and list(value) == ["Fn::GetAtt"] and value["Fn::GetAtt"] in wanted
+    names: list[object] = [[OWN_MODEL, "ModelName"], (OWN_MODEL, "ModelName"), f"{OWN_MODEL}.ModelName"]
+    return isinstance(value, Mapping) and list(value) == ["Fn::GetAtt"] and value["Fn::GetAtt"] in names
 
 
 def _machines(variant: str, raws: RawProperties, own: Machine) -> Iterator[Machine]:
@@ -152,13 +152,13 @@ def _machines(variant: str, raws: RawProperties, own: Machine) -> Iterator[Machi
     model = raws.get(("ModelName",))
     runs_model = is_own if model is None else names_own_model(model.value)
     ami, ami_path = (own.ami, own.ami_path) if is_own else _ami(raws)
-    called = "" if is_own else _describe_variant(variant, raws)
+    description = "" if is_own else _describe_variant(variant, raws)
     single = raws.get(("InstanceType",))
     if single is not None and isinstance(single.value, str):
         yield Machine(
             type=single.value,
             path=single.path,
-            label=called or single.name,
+            label=description or single.name,
             variant=variant,
             ami=ami,
             ami_path=ami_path,
@@ -170,7 +170,7 @@ def _machines(variant: str, raws: RawProperties, own: Machine) -> Iterator[Machi
             yield Machine(
                 type=pool.type,
                 path=pool.type_path,
-                label=f"{called}, {label}" if called else label,
+                label=f"{description}, {label}" if description else label,
                 variant=variant,
                 ami=ami,
                 ami_path=ami_path,

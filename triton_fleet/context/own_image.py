@@ -34,42 +34,42 @@ class ImageContext:
     backends: frozenset[str]
 
 
-def own_image(release: Image, image: OwnImage, locked: LockedImage | None, environment: Environment) -> Image:
+def own_image(release: Image, image: OwnImage, lock: LockedImage | None, environment: Environment) -> Image:
     """The image that the container runs.
 
     Args:
         release: The image of the spec's release.
         image: What the spec names.
-        locked: What the lock records of it; None before it is locked.
+        lock: What the lock records of it; None before it is locked.
         environment: Where it runs.
     """
-    details = _details(release.details, locked.contents if locked else None, is_based=image.build is not None)
-    found = replace(release, details=details, cuda=details.cuda_major, release=details.name, is_own=True)
+    details = _details(release.details, lock.contents if lock else None, is_based=image.build is not None)
+    own = replace(release, details=details, cuda=details.cuda_major, release=details.name, is_own=True)
     if image.uri is not None:
         registry, _, repository = image.uri.partition("/")
         return replace(
-            found, account=registry.partition(".")[0], repository=repository, tag="", digest=image.digest
+            own, account=registry.partition(".")[0], repository=repository, tag="", digest=image.digest
         )
-    key = locked.key if locked else None
+    key = lock.key if lock else None
     return replace(
-        found,
+        own,
         account=environment.account,
         repository=repository_of(environment.environment, environment.kms_key),
         tag=hexadecimal(key) if key else NOT_BUILT,
-        digest=locked.digest if locked else None,
+        digest=lock.digest if lock else None,
     )
 
 
 def _details(release: Release, facts: ImageFacts | None, *, is_based: bool) -> Release:
     """What the image holds: by its facts, else as the release that it is built on, else uncertain."""
-    found = {name: getattr(facts, name, None) for name in _FACTS}
-    known = {name: value for name, value in found.items() if value is not None}
-    unknown = [] if is_based else [name for name in _FACTS if name not in known]
+    values = {name: getattr(facts, name, None) for name in _FACTS}
+    facts_by_name = {name: value for name, value in values.items() if value is not None}
+    unknown = [] if is_based else [name for name in _FACTS if name not in facts_by_name]
     if "cuda" in unknown:
         unknown.append("cuda_major")
-    doubted = [name for name in release.uncertain if name not in known]
-    changes: dict[str, Any] = {**known, "uncertain": tuple(dict.fromkeys((*doubted, *unknown)))}
-    if "tensorrt" in known or "tensorrt" in unknown:
+    doubts = [name for name in release.uncertain if name not in facts_by_name]
+    changes: dict[str, Any] = {**facts_by_name, "uncertain": tuple(dict.fromkeys((*doubts, *unknown)))}
+    if "tensorrt" in facts_by_name or "tensorrt" in unknown:
         # Bounds of the release's version, not of this one.
         changes |= {"tensorrt_least": None, "tensorrt_most": None}
     if facts is not None and facts.triton is not None:

@@ -91,16 +91,16 @@ def properties_at(spec: EndpointSpec, resource: str, path: str) -> Iterator[RawP
 
     The outermost at or below it, and what CloudFormation computes in place of it or of what it is in.
     """
-    wanted, found = path.split("."), set[KeyPath]()
+    target, paths = path.split("."), set[KeyPath]()
     for raw in raw_properties(spec, resource):
         is_function = [_computes(part) for part in raw.parts]
         names = raw.parts[: is_function.index(True)] if any(is_function) else raw.parts
-        place = ["*" if is_index(part) and "*" in wanted else part for part in names]
+        place = ["*" if is_index(part) and "*" in target else part for part in names]
         is_computed = any(is_function) or is_intrinsic(raw.value)
-        if place[: len(wanted)] == wanted or (is_computed and wanted[: len(place)] == place):
-            if raw.path[:-1] not in found:
+        if place[: len(target)] == target or (is_computed and target[: len(place)] == place):
+            if raw.path[:-1] not in paths:
                 yield raw
-            found.add(raw.path)
+            paths.add(raw.path)
 
 
 def computes(raw: RawProperty) -> bool:

@@ -31,24 +31,24 @@ class Repository:
 
 def literal_name(image: object) -> ImageName | None:
     """The parts of a literal image name, always with a registry; None of anything else."""
-    found = image_name(image) if isinstance(image, str) else None
-    return replace(found, registry=found.registry or DOCKER_HUB) if found is not None else None
+    name = image_name(image) if isinstance(image, str) else None
+    return replace(name, registry=name.registry or DOCKER_HUB) if name is not None else None
 
 
 def ecr_account(registry: str, region: str) -> str | None:
     """The account whose ECR a registry is, in the endpoint's own region; None of every other host."""
     # The whole host: a name that only begins like one of ECR's belongs to another registry.
     dns = re.escape(partition_of(region).dns)
-    found = re.fullmatch(rf"([0-9]{{12}})\.dkr\.ecr(?:-fips)?\.{re.escape(region)}\.{dns}", registry)
-    return found[1] if found else None
+    match = re.fullmatch(rf"([0-9]{{12}})\.dkr\.ecr(?:-fips)?\.{re.escape(region)}\.{dns}", registry)
+    return match[1] if match else None
 
 
 def is_allowed(registry: str, repository: str, environment: Environment) -> bool:
     """Whether an endpoint may run an image: SageMaker's own of Triton, or one of an allowed registry."""
-    allowed, account = environment.allowed_registries, ecr_account(registry, environment.region)
+    registries, account = environment.allowed_registries, ecr_account(registry, environment.region)
     if account in registry_accounts(environment.region) and repository == TRITON_REPOSITORY:
         return True
-    return registry in allowed or (account is not None and account in allowed)
+    return registry in registries or (account is not None and account in registries)
 
 
 def is_own_or_allowed(registry: str, repository: str, environment: Environment) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import ceil
 
 from triton_fleet.catalog.limits import limit
-from triton_fleet.context.alarm_records import RECORDS, Unit
+from triton_fleet.context.alarms import RECORDS, Unit
 from triton_fleet.context.capacity import most_instances
-from triton_fleet.context.periods import PERIOD
+from triton_fleet.context.metrics import PERIOD
 from triton_fleet.spec.alarms import Alarms
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.rollout import AlarmName, Rollout, Strategy
@@ -41,9 +41,10 @@ class RollbackAlarm:
     def can_fire(self, spec: EndpointSpec) -> bool:
         """Whether the metric can exceed the threshold."""
         return all(
-            self.threshold < most * _IN_METRIC[record.unit]
+            self.threshold < threshold * _IN_METRIC[record.unit]
             for record in RECORDS
-            if record.measure == self.measure and (most := record.unreachable_threshold(spec)) is not None
+            if record.measure == self.measure
+            and (threshold := record.unreachable_threshold(spec)) is not None
         )
 
 
@@ -58,8 +59,8 @@ def waits(spec: EndpointSpec, rollout: Rollout) -> int:
 
 def seconds(spec: EndpointSpec, rollout: Rollout) -> int:
     """The longest that a rollout may take: the spec's time-out, else what it needs, within the limits."""
-    wanted = rollout_seconds(spec, rollout) if rollout.timeout is None else rollout.timeout
-    return min(max(wanted, limit("rollout_seconds_min")), limit("rollout_seconds_max"))
+    timeout = rollout_seconds(spec, rollout) if rollout.timeout is None else rollout.timeout
+    return min(max(timeout, limit("rollout_seconds_min")), limit("rollout_seconds_max"))
 
 
 def rollout_seconds(spec: EndpointSpec, rollout: Rollout) -> int:
@@ -71,10 +72,10 @@ def rollout_seconds(spec: EndpointSpec, rollout: Rollout) -> int:
 
 def rollback_alarms(spec: EndpointSpec, rollout: Rollout) -> tuple[RollbackAlarm, ...]:
     """What rolls the update back, each at the strictest of its thresholds; none with `rollback_on: []`."""
-    alarms, wanted = spec.alarms or Alarms(), _rollback_on(rollout)
+    alarms, measures = spec.alarms or Alarms(), _rollback_on(rollout)
     return (
-        *(_errors(alarms) if "errors" in wanted else ()),
-        *(_latencies(alarms) if "latency" in wanted else ()),
+        *(_errors(alarms) if "errors" in measures else ()),
+        *(_latencies(alarms) if "latency" in measures else ()),
     )
 
 
@@ -105,5 +106,5 @@ def steps(spec: EndpointSpec, rollout: Rollout) -> int:
         return 2
     if rollout.strategy is Strategy.ALL_AT_ONCE or not rollout.step:
         return 1
-    most, _ = most_instances(spec)
-    return min(ceil(100 / rollout.step), most)
+    maximum, _ = most_instances(spec)
+    return min(ceil(100 / rollout.step), maximum)

@@ -50,22 +50,22 @@ class SecurityGap:
     def remedy(self, fixes: Sequence[SecurityFix]) -> str:
         """The remedy for some of the missing fixes: a release, an own image, else a measure without them."""
         ids = {fix.id for fix in fixes}
-        lacked = {
+        packages = {
             name: [fix for fix in missing_fixes(name, self.mode, self.flags) if fix.id in ids]
             for name in self.candidates
         }
-        best = min(lacked, key=lambda name: len(lacked[name]), default=None)
-        remaining, ways = list(fixes), list[str]()
-        if best is not None and len(lacked[best]) < len(fixes):
-            remaining = lacked[best]
-            part = "all of these fixes" if not remaining else f"all of them except {fix_ids(remaining)}"
+        best = min(packages, key=lambda name: len(packages[name]), default=None)
+        rest, ways = list(fixes), list[str]()
+        if best is not None and len(packages[best]) < len(fixes):
+            rest = packages[best]
+            part = "all of these fixes" if not rest else f"all of them except {fix_ids(rest)}"
             ways.append(f'write `triton: "{best}"`, the first release with {part} for {self.place}')
-        if remaining:
-            pulls = count_of(sum(len(each.pulls) for each in remaining), "pull request").partition(" ")[2]
-            numbers = ", ".join(str(pull) for each in remaining for pull in each.pulls)
-            instead = " and ".join(dict.fromkeys(each.instead for each in remaining))
+        if rest:
+            pulls = count_of(sum(len(entry.pulls) for entry in rest), "pull request").partition(" ")[2]
+            numbers = ", ".join(str(pull) for entry in rest for pull in entry.pulls)
+            instead = " and ".join(dict.fromkeys(entry.instead for entry in rest))
             ways.append(
-                f"no image of SageMaker for {self.place} has {fix_ids(remaining)}: by `image`, build one with"
+                f"no image of SageMaker for {self.place} has {fix_ids(rest)}: by `image`, build one with"
                 f" Triton's {pulls} {numbers}, or {instead}"
             )
         return "; ".join(ways)
@@ -76,8 +76,12 @@ def security_gap(endpoint: EndpointContext) -> SecurityGap | None:
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or endpoint.environment.environment == LOCAL:
         return None
-    own, locked = endpoint.spec.own_image, endpoint.lock.image if endpoint.lock else None
-    if own is not None and own.uri is not None and not (locked and locked.facts and locked.facts.triton):
+    own, image_lock = endpoint.spec.own_image, endpoint.lock.image if endpoint.lock else None
+    if (
+        own is not None
+        and own.uri is not None
+        and not (image_lock and image_lock.facts and image_lock.facts.triton)
+    ):
         return None
     mode, arguments = endpoint.spec.mode.value, endpoint.spec.container.additional_args
     flags = frozenset(argument.partition("=")[0] for argument in arguments)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from triton_fleet.catalog.limits import limit
 from triton_fleet.catalog.variables import variables
-from triton_fleet.context.listeners import ADDITIONAL_ARGS
-from triton_fleet.context.triton_metrics import triton_metrics
-from triton_fleet.context.variables import PREFIX, VariableSetting
+from triton_fleet.context.metrics import triton_metrics
+from triton_fleet.context.variables import ADDITIONAL_ARGS, PREFIX, VariableSetting
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.lock import LockedModel
 
@@ -64,7 +63,7 @@ def shared_variables(
     document = {
         **({"default": default} if default in routes else {}),
         "routes": {
-            name: {"model": each.model, "versions": list(each.versions)} for name, each in routes.items()
+            name: {"model": route.model, "versions": list(route.versions)} for name, route in routes.items()
         },
     }
     variables = _parts(ROUTES, document, "routes")
@@ -103,8 +102,11 @@ def _options(settings: Mapping[str, str], gpus: int) -> Iterator[str]:
 
 def _parts(name: str, document: object, key: str) -> dict[str, VariableSetting]:
     """A document as JSON in as many variables as it takes: NAME, NAME_1, NAME_2 and so on."""
-    text, most = json.dumps(document, separators=(",", ":")), limit("environment_value_characters")
-    parts = [text[start : start + most] for start in range(0, len(text), most)]
+    text, limit_characters = (
+        json.dumps(document, separators=(",", ":")),
+        limit("environment_value_characters"),
+    )
+    parts = [text[start : start + limit_characters] for start in range(0, len(text), limit_characters)]
     return {
         f"{name}_{index}" if index else name: VariableSetting(part, key) for index, part in enumerate(parts)
     }

@@ -56,10 +56,10 @@ def update_traffic(spec: EndpointSpec) -> Traffic:
     share = rollout.canary if rollout.strategy is Strategy.CANARY else rollout.step
     part = "" if share is None or rollout.strategy is Strategy.ALL_AT_ONCE else f" {share:.15g} %"
     bake = shown_seconds(rollout.bake)
-    watched = f"{bake} + {bake}" if bakes == 2 else f"{bakes} × {bake}" if bakes > 1 else bake
+    watch = f"{bake} + {bake}" if bakes == 2 else f"{bakes} × {bake}" if bakes > 1 else bake
     back = f"rolled back on {', '.join(alarms)}" if alarms else "no rollback on alarms"
     return Traffic(
-        words=f"{rollout.strategy.value}{part}, {watched}, {back}",
+        words=f"{rollout.strategy.value}{part}, {watch}, {back}",
         shortest=waits(spec, rollout),
         longest=seconds(spec, rollout),
         phases=tuple(_phases(spec, rollout)),
@@ -87,14 +87,14 @@ def instance_need(before: EndpointSpec | None, after: EndpointSpec, *, replaced:
         after: What is to run.
         replaced: Whether the update starts new instances.
     """
-    most, _ = most_instances(after)
+    maximum, _ = most_instances(after)
     if before is None:
-        return InstanceNeed(type=after.instance.type, beside=after.instance.count, most=most)
+        return InstanceNeed(type=after.instance.type, beside=after.instance.count, most=maximum)
     if replaced:
-        running = {before.instance.type: least_instances(before)}
-        return InstanceNeed(type=after.instance.type, beside=capacity(after, running).added, most=most)
+        counts = {before.instance.type: least_instances(before)}
+        return InstanceNeed(type=after.instance.type, beside=capacity(after, counts).added, most=maximum)
     earlier, _ = most_instances(before)
-    return InstanceNeed(type=after.instance.type, beside=0, most=most) if most > earlier else None
+    return InstanceNeed(type=after.instance.type, beside=0, most=maximum) if maximum > earlier else None
 
 
 def shown_seconds(count: int) -> str:

@@ -1,20 +1,13 @@
-"""The container's environment: typed settings, metrics, the default model, and what the spec adds itself."""
+"""The container's environment: settings, metrics, default model; and services with their ports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from triton_fleet.catalog.variables import variables_of
-from triton_fleet.context.listeners import (
-    ADDITIONAL_ARGS,
-    TRUE,
-    Listener,
-    flag_values,
-    listeners,
-    service_arguments,
-)
-from triton_fleet.context.triton_metrics import triton_metrics
+from triton_fleet.catalog.variables import Service, safe_ports, services, variables_of
+from triton_fleet.context.metrics import triton_metrics
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.source import KeyPath
 
@@ -38,10 +31,10 @@ class VariableSetting:
 
 def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, VariableSetting]:
     """The variables that follow from the spec's keys; `environment` stands above defaults of `container`."""
-    typed = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
+    container_settings = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
     settings = {
         f"{PREFIX}{key.upper()}": VariableSetting(_text(value), f"container.{key}")
-        for key, value in typed.items()
+        for key, value in container_settings.items()
         if key in spec.container.model_fields_set or f"{PREFIX}{key.upper()}" not in spec.environment
     }
     if spec.mode is Mode.MULTI_MODEL:
@@ -69,8 +62,8 @@ def _safe_ports(
     for listener in listeners(service_arguments(values)):
         service = listener.service
         if service.port_from and service.port_from not in values and not listener.is_given:
-            allowing = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
-            key = "environment" if allowing in environment else settings[allowing].key
+            variable = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
+            key = "environment" if variable in environment else settings[variable].key
             ports[service.port_from] = VariableSetting(str(service.port), key)
     return ports
 
@@ -93,16 +86,89 @@ def is_moved_by_image(listener: Listener, variables: Mapping[str, str]) -> bool:
 
 def set_by_spec(spec: EndpointSpec) -> dict[str, KeyPath]:
     """Where the spec sets variables one by one: in `environment`, or by a key of `container`."""
-    typed = spec.container.model_dump(exclude_unset=True, exclude_none=True)
+    settings = spec.container.model_dump(exclude_unset=True, exclude_none=True)
     places: dict[str, KeyPath] = {name: ("environment", name) for name in spec.environment}
-    return places | {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(typed)}
+    return places | {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(settings)}
 
 
-def all_variables(spec: EndpointSpec, decided: Mapping[str, VariableSetting]) -> dict[str, str]:
+def all_variables(spec: EndpointSpec, settings: Mapping[str, VariableSetting]) -> dict[str, str]:
     """The whole environment of the container, sorted by name; `decided` are its decided settings."""
-    values = {name: setting.value for name, setting in decided.items()}
+    values = {name: setting.value for name, setting in settings.items()}
     return dict(sorted((values | spec.environment).items()))
 
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+ADDITIONAL_ARGS = "SAGEMAKER_TRITON_ADDITIONAL_ARGS"
+TRUE = ("true", "on", "1")
+"""What tritonserver reads as yes, in small or capital letters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """A service that is allowed.
+
+    Attributes:
+        service: Which one.
+        port: As it is given; Triton's own where none is.
+        is_given: Whether anything names the port.
+    """
+
+    service: Service
+    port: str
+    is_given: bool
+
+    @property
+    def number(self) -> int | None:
+        """The port as Triton reads it; None where it is not a number."""
+        return int(self.port) if re.fullmatch(r"[0-9]{1,9}", self.port) else None
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether SageMaker lets a container bind the port."""
+        return self.number in safe_ports()
+
+
+def listeners(arguments: Iterable[str]) -> tuple[Listener, ...]:
+    """The services that a command line of tritonserver allows; the last of a repeated flag counts.
+
+    A service that no flag allows is off: the container's start script turns all of them off first.
+    """
+    values = flag_values(arguments)
+    return tuple(
+        Listener(
+            service=service,
+            port=values.get(service.port_flag, str(service.tritons_port)),
+            is_given=service.port_flag in values,
+        )
+        for service in services()
+        if values.get(service.allow_flag, "").lower() in TRUE
+    )
+
+
+def service_arguments(variables: Mapping[str, str]) -> Iterator[str]:
+    """What the container's start script makes of the variables that allow services and name their ports."""
+    for service in services():
+        for variable, flag in (
+            (service.allowed_by, service.allow_flag),
+            (service.port_from, service.port_flag),
+        ):
+            if value := variables.get(variable):
+                yield f"{flag}={value}"
+    yield from variables.get(ADDITIONAL_ARGS, "").split()
+
+
+def flag_values(arguments: Iterable[str]) -> dict[str, str]:
+    """The last value of each flag, whether it stands behind `=` or is the next word."""
+    values: dict[str, str] = {}
+    last = ""
+    for word in arguments:
+        if word.startswith("--"):
+            last, separator, value = word.partition("=")
+            if separator:
+                values[last], last = value, ""
+        elif last:
+            values[last], last = word, ""
+    return values

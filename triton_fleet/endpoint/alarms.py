@@ -8,13 +8,19 @@ from math import ceil
 
 from triton_fleet.catalog.instances import Instance
 from triton_fleet.catalog.metrics import endpoint_metric, triton_metric
-from triton_fleet.context.alarm_records import AlarmRecord, Unit
-from triton_fleet.context.alarm_thresholds import Threshold, gate, missing_metric, thresholds
-from triton_fleet.context.alarms import Alarm, Missing
+from triton_fleet.context.alarms import (
+    Alarm,
+    AlarmRecord,
+    MissingData,
+    Threshold,
+    Unit,
+    gate,
+    missing_metric,
+    thresholds,
+)
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.periods import PERIOD, period, values
-from triton_fleet.context.triton_metrics import triton_metrics
-from triton_fleet.endpoint.scaling import summed_parts
+from triton_fleet.context.metrics import PERIOD, period, triton_metrics, values
+from triton_fleet.endpoint.endpoint_parts import summed_parts
 from triton_fleet.spec.alarms import MINUTE
 
 RUNBOOK = "docs/runbook.md"
@@ -32,14 +38,14 @@ _IN_METRIC: Mapping[Unit, Callable[[float, str, EndpointContext, Instance], floa
     "requests": lambda value, measure, endpoint, machine: value,
 }
 """A threshold in the unit of its metric."""
-_WRITTEN: Mapping[Unit, str] = {
+_LIMIT_FORMATS: Mapping[Unit, str] = {
     "milliseconds": "{:.15g} ms",
     "share": "{:.15g}%",
     "part": "{:.15g}%",
     "instances": "{:.15g} running",
     "requests": "{:.15g} waiting",
 }
-_MISSING: Mapping[Missing, str] = {
+_MISSING_DATA_TEXTS: Mapping[MissingData, str] = {
     "notBreaching": "A minute without data is not a breach.",
     "missing": "Without data the alarm's state is INSUFFICIENT_DATA.",
 }
@@ -61,7 +67,7 @@ def alarms_with_thresholds(endpoint: EndpointContext) -> Iterator[tuple[Threshol
 def condition(record: AlarmRecord, alarm: Alarm) -> str:
     """When an alarm fires, in one line."""
     name = triton_metric(alarm.measure) if alarm.query else endpoint_metric(alarm.measure).name
-    limit = _WRITTEN[record.unit].format(alarm.drawn)
+    limit = _LIMIT_FORMATS[record.unit].format(alarm.drawn)
     periods = "minutes" if alarm.period == PERIOD else f"periods of {alarm.period}s"
     share = f"{alarm.datapoints} of {alarm.periods} {periods}"
     return f"{alarm.statistic} of {name} {alarm.rings} {limit} in {share}"
@@ -72,14 +78,14 @@ def _alarm(endpoint: EndpointContext, machine: Instance, threshold: Threshold) -
     minutes = int(threshold.value) // MINUTE if record.lasts else record.minutes
     datapoints = minutes - minutes // _LATE if record.lasts else record.datapoints
     seconds = period(record.measure, spec.metrics)
-    drawn = float(spec.scaling.max) if record.lasts and spec.scaling else threshold.value
+    limit = float(spec.scaling.max) if record.lasts and spec.scaling else threshold.value
     return Alarm(
         key=record.key,
         severity=threshold.severity,
         measure=record.measure,
         statistic=record.statistic,
-        threshold=_IN_METRIC[record.unit](drawn, record.measure, endpoint, machine),
-        drawn=drawn,
+        threshold=_IN_METRIC[record.unit](limit, record.measure, endpoint, machine),
+        drawn=limit,
         rings=record.rings,
         calls=gate(record, spec),
         period=seconds,
@@ -102,13 +108,13 @@ def _query(endpoint: EndpointContext, record: AlarmRecord) -> str:
 def _text(endpoint: EndpointContext, record: AlarmRecord, alarm: Alarm) -> str:
     """The alarm's description, for the person on call."""
     environment = endpoint.environment
-    place = environment.runbook.rstrip("#") if environment.runbook else RUNBOOK
-    counted = f"Only minutes with at least {alarm.calls} calls count." if alarm.calls else ""
+    runbook = environment.runbook.rstrip("#") if environment.runbook else RUNBOOK
+    gate_text = f"Only minutes with at least {alarm.calls} calls count." if alarm.calls else ""
     parts = (
         f"{endpoint.spec.endpoint} in {environment.environment}: {condition(record, alarm)}.",
         record.means,
-        counted,
-        _MISSING[alarm.missing],
-        f"Runbook: {place}#{record.runbook}",
+        gate_text,
+        _MISSING_DATA_TEXTS[alarm.missing],
+        f"Runbook: {runbook}#{record.runbook}",
     )
     return " ".join(filter(None, parts))

@@ -24,8 +24,8 @@ OWN_TAGS = 2
 def environment_findings(project: Project) -> list[Finding]:
     """An unknown region, too many tags, and what two endpoints or environments cannot both have."""
     own = own_findings(project.environment, project.environment_source)
-    others = [*_same_account(project), *_same_bucket(project), *_same_provider(project)]
-    return [*own, *_same_names(project), *others]
+    conflicts = [*_same_account(project), *_same_bucket(project), *_same_provider(project)]
+    return [*own, *_same_names(project), *conflicts]
 
 
 def own_findings(environment: Environment, source: Source) -> list[Finding]:
@@ -53,34 +53,34 @@ def environment_warnings(environment: Environment, source: Source) -> Iterator[F
 
 
 def _region(environment: Environment, source: Source) -> Iterator[Finding]:
-    region, known = environment.region, image_regions()
-    if region not in known:
+    region, regions = environment.region, image_regions()
+    if region not in regions:
         message = f"SageMaker has no image of Triton in a region {region!r}"
-        hint = "AWS lists no registry account for it" if hosted_in(region) else did_you_mean(region, known)
+        hint = "AWS lists no registry account for it" if hosted_in(region) else did_you_mean(region, regions)
         yield finding_at(source.mark(("region",)), "FL211", message, hint)
 
 
 def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
-    count, most = len(environment.tags), limit("tags") - OWN_TAGS
-    if count > most:
-        message = f"the environment has {count} tags; a resource accepts {most} beside our own"
+    count, maximum = len(environment.tags), limit("tags") - OWN_TAGS
+    if count > maximum:
+        message = f"the environment has {count} tags; a resource accepts {maximum} beside our own"
         yield finding_at(source.mark(("tags",)), "FL125", message, "remove some")
 
 
 def _same_names(project: Project) -> list[Finding]:
-    chosen = {project.spec_files[name] for name in project.endpoints}
+    spec_files = {project.spec_files[name] for name in project.endpoints}
     return [
         same_name
         for same_name in same_names(project.root, list(project.spec_files.items()))
-        if same_name.file in chosen
+        if same_name.file in spec_files
     ]
 
 
 def _same_account(project: Project) -> Iterator[Finding]:
     own = project.environment.environment
-    locked = [name for name in project.endpoints if project.fleet.lock_file(own, name).is_file()]
-    for _, found in name_conflicts(project, locked):
-        yield found
+    names = [name for name in project.endpoints if project.fleet.lock_file(own, name).is_file()]
+    for _, finding in name_conflicts(project, names):
+        yield finding
 
 
 def name_conflicts(project: Project, endpoints: Sequence[str]) -> Iterator[tuple[str, Finding]]:
@@ -93,14 +93,14 @@ def name_conflicts(project: Project, endpoints: Sequence[str]) -> Iterator[tuple
     own = project.environment
     if own.environment == LOCAL:
         return
-    for other in _others(project):
-        if (other.account, other.region) != (own.account, own.region):
+    for environment in _other_environments(project):
+        if (environment.account, environment.region) != (own.account, own.region):
             continue
         for name in endpoints:
-            if project.fleet.lock_file(other.environment, name).is_file():
+            if project.fleet.lock_file(environment.environment, name).is_file():
                 message = (
-                    f"{own.environment!r} and {other.environment!r} are one account and region, and both have"
-                    f" an endpoint {name!r}: the name can exist only once there"
+                    f"{own.environment!r} and {environment.environment!r} are one account and region, and"
+                    f" both have an endpoint {name!r}: the name can exist only once there"
                 )
                 hint = "give one of them another region or account, or delete the lock of one"
                 yield name, finding_at(project.environment_source.mark(("account",)), "FL124", message, hint)
@@ -108,9 +108,9 @@ def name_conflicts(project: Project, endpoints: Sequence[str]) -> Iterator[tuple
 
 def _same_bucket(project: Project) -> Iterator[Finding]:
     own = project.environment.artifact_bucket
-    for other in _others(project) if own else ():
-        if other.artifact_bucket == own:
-            message = f"{other.environment!r} uses the artifact bucket {own!r} too"
+    for environment in _other_environments(project) if own else ():
+        if environment.artifact_bucket == own:
+            message = f"{environment.environment!r} uses the artifact bucket {own!r} too"
             hint = "name another bucket: each environment removes from its own what no lock of its own names"
             yield finding_at(project.environment_source.mark(("artifact_bucket",)), "FL502", message, hint)
 
@@ -118,12 +118,14 @@ def _same_bucket(project: Project) -> Iterator[Finding]:
 def _same_provider(project: Project) -> Iterator[Finding]:
     own = project.environment
     for trust in trusts_of(own):
-        for other in _others(project) if trust.provider is None else ():
-            made = {each.issuer for each in trusts_of(other) if each.provider is None}
-            if other.account == own.account and trust.issuer in made:
+        for environment in _other_environments(project) if trust.provider is None else ():
+            own_issuers = {
+                own_trust.issuer for own_trust in trusts_of(environment) if own_trust.provider is None
+            }
+            if environment.account == own.account and trust.issuer in own_issuers:
                 message = (
-                    f"{own.environment!r} and {other.environment!r} are one account, and each would make its"
-                    f" OIDC provider for {trust.issuer}: an account has one"
+                    f"{own.environment!r} and {environment.environment!r} are one account, and each would"
+                    f" make its OIDC provider for {trust.issuer}: an account has one"
                 )
                 arn = provider_arn(own.region, own.account, trust.issuer)
                 hint = f"write `provider: {arn}` in one of them, and deploy the other first"
@@ -131,7 +133,7 @@ def _same_provider(project: Project) -> Iterator[Finding]:
                 yield finding_at(mark, "FL513", message, hint)
 
 
-def _others(project: Project) -> Iterator[Environment]:
+def _other_environments(project: Project) -> Iterator[Environment]:
     """The other environments that can be read."""
     names = (
         environment

@@ -14,24 +14,26 @@ from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.lock import Lock
 
-MISSING, NO_IMAGE, UNPROMOTED = "FL301", "FL968", "FL848"
+NO_LOCK, NO_IMAGE, NO_PROMOTION = "FL301", "FL968", "FL848"
 
 
 def locked_context(
-    project: Project, loaded: LoadedSpec, *, reads_folders: bool = False
+    project: Project, loaded_spec: LoadedSpec, *, reads_folders: bool = False
 ) -> tuple[EndpointContext, list[Finding]]:
     """An endpoint as rules look at it, with its lock if that can be read, and what is wrong with the lock.
 
     With `reads_folders`, the caller checks the spec's repositories itself.
     """
-    spec, environment = loaded.spec, project.environment
+    spec, environment = loaded_spec.spec, project.environment
     file, command = project.lock_file(spec.endpoint), environment.lock_command(spec.endpoint)
     lock, wrong = read_lock_file(file, environment.environment, spec, command, project.fleet.lock)
     if lock is not None and lock.promoted_from is not None:
         wrong += _origin_findings(project, lock, lock.promoted_from)
-    found = with_hint_for_several(wrong, spec.endpoint, environment)
-    decided = EndpointContext(loaded=loaded, environment=environment, lock=lock, reads_folders=reads_folders)
-    return decided, found
+    findings = with_hint_for_several(wrong, spec.endpoint, environment)
+    context = EndpointContext(
+        loaded=loaded_spec, environment=environment, lock=lock, reads_folders=reads_folders
+    )
+    return context, findings
 
 
 def _origin_findings(project: Project, lock: Lock, origin: str) -> list[Finding]:
@@ -52,7 +54,7 @@ def _origin_findings(project: Project, lock: Lock, origin: str) -> list[Finding]
         return []
     hint = f"run {environment.lock_command(lock.endpoint)}"
     file = project.lock_file(lock.endpoint)
-    return [Finding(code=UNPROMOTED, message=message, file=file, hint=hint, severity=severity)]
+    return [Finding(code=NO_PROMOTION, message=message, file=file, hint=hint, severity=severity)]
 
 
 def with_hint_for_several(
@@ -60,11 +62,11 @@ def with_hint_for_several(
 ) -> list[Finding]:
     """Findings that other endpoints may have as well, whose hints can name all of these."""
     command, name = environment.lock_command(endpoint), f" {endpoint}`"
-    everything = " '*'" if environment.promoted_from is not None else ""
+    pattern = " '*'" if environment.promoted_from is not None else ""
     return [
         replace(
             finding,
-            hint_for_several=HintForSeveral(finding.hint.replace(name, f"{NAMES}`"), (endpoint,), everything),
+            hint_for_several=HintForSeveral(finding.hint.replace(name, f"{NAMES}`"), (endpoint,), pattern),
         )
         if command in finding.hint
         else finding
@@ -87,7 +89,7 @@ def read_lock_file(
     hint = f"run {command}"
     if not file.is_file():
         message = f"there is no lock of {spec.endpoint!r} for {environment!r}"
-        return None, [Finding(code=MISSING, message=message, file=file, hint=hint)]
+        return None, [Finding(code=NO_LOCK, message=message, file=file, hint=hint)]
     try:
         lock = load(file)
     except FindingsError as error:
@@ -102,30 +104,30 @@ def read_lock_file(
 def lock_findings(
     lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str
 ) -> list[Finding]:
-    """What an endpoint's lock lacks of its spec; `command` writes it."""
+    """Findings where an endpoint's lock lacks parts of its spec; `command` writes it."""
     wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment, command)
-    lacking = sorted({each.name for each in spec.packed} - set(lock.archives))
+    names = sorted({archive.name for archive in spec.packed} - set(lock.archives))
     message = "the lock has no archive {!r}; it was written for another spec"
     return [
         *wrong,
         *(
             Finding(code="FL302", message=message.format(name), file=file, hint=f"run {command}")
-            for name in lacking
+            for name in names
         ),
     ]
 
 
 def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str) -> list[Finding]:
     """A lock without the image of the spec, or with another one."""
-    wanted, locked = spec.own_image, lock.image
-    digest = locked.digest if locked else None
-    if wanted is None and locked is None:
+    spec_image, lock_image = spec.own_image, lock.image
+    digest = lock_image.digest if lock_image else None
+    if spec_image is None and lock_image is None:
         return []
-    if wanted is None:
+    if spec_image is None:
         message = "the lock names an image, but the spec does not"
-    elif locked is None:
+    elif lock_image is None:
         message = "the lock does not name the image of the spec"
-    elif wanted.digest not in (None, digest) or (wanted.build is None) != (locked.key is None):
+    elif spec_image.digest not in (None, digest) or (spec_image.build is None) != (lock_image.key is None):
         message = f"the lock names the image {digest}, but the spec names another"
     else:
         return []

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.log_groups import log_groups
+from triton_fleet.context.context import EndpointContext, endpoint_tags, volume_key
+from triton_fleet.context.metrics import log_groups, triton_metrics
 from triton_fleet.context.registries import pulled_repositories
-from triton_fleet.context.tags import endpoint_tags
-from triton_fleet.context.triton_metrics import triton_metrics
-from triton_fleet.context.volume_key import volume_key
 from triton_fleet.endpoint.alarms import resolved_alarms
-from triton_fleet.endpoint.archives import counted_models, place_archives
-from triton_fleet.endpoint.endpoint_check import resolved_check
-from triton_fleet.endpoint.engines import resolved_engines
+from triton_fleet.endpoint.archives import counted_models, locate_archives
+from triton_fleet.endpoint.bucket_keys import source_findings
+from triton_fleet.endpoint.endpoint_parts import (
+    resolved_check,
+    resolved_engines,
+    resolved_rollout,
+    resolved_scaling,
+)
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings
-from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.endpoint.resolved_endpoint import GivenData, ResolvedEndpoint, ResolvedFleet
-from triton_fleet.endpoint.rollout import resolved_rollout
-from triton_fleet.endpoint.scaling import resolved_scaling
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.rules.apply import rule_findings
@@ -36,7 +35,7 @@ def resolve_foundation(project: Project) -> ResolvedFleet:
     if findings := environment_findings(project):
         raise FindingsError(findings)
     warnings = tuple(environment_warnings(project.environment, project.environment_source))
-    return ResolvedFleet(place=project.place, endpoints=(), warnings=warnings)
+    return ResolvedFleet(deployment=project.deployment, endpoints=(), warnings=warnings)
 
 
 def resolve_project(project: Project, *, reads_folders: bool = False) -> ResolvedFleet:
@@ -49,71 +48,73 @@ def resolve_project(project: Project, *, reads_folders: bool = False) -> Resolve
     """
     warnings = [*environment_warnings(project.environment, project.environment_source)]
 
-    def resolved(name: str) -> ResolvedEndpoint:
+    def resolve(name: str) -> ResolvedEndpoint:
         endpoint, findings = _resolve(project, project.load(name), reads_folders)
         warnings.extend(findings)
         return endpoint
 
     wrong = [*project.findings, *environment_findings(project)]
-    endpoints = all_of(project.endpoints, resolved, wrong)
-    return ResolvedFleet(place=project.place, endpoints=tuple(endpoints), warnings=tuple(warnings))
+    endpoints = all_of(project.endpoints, resolve, wrong)
+    return ResolvedFleet(deployment=project.deployment, endpoints=tuple(endpoints), warnings=tuple(warnings))
 
 
 def resolve_endpoint(
-    place: Deployment,
-    decided: EndpointContext,
-    found: Sequence[Finding] = (),
+    deployment: Deployment,
+    context: EndpointContext,
+    earlier_findings: Sequence[Finding] = (),
     given_data: GivenData | None = None,
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
     """One endpoint with everything decided, and what is doubtful about it.
 
     Args:
-        place: Where it is deployed.
-        decided: The endpoint with its lock; without one, its model data is given.
-        found: What is known to be wrong already.
+        deployment: Where it is deployed.
+        context: The endpoint with its lock; without one, its model data is given.
+        earlier_findings: Findings so far.
         given_data: Model data in place of the lock's archives.
 
     Raises:
         FindingsError: every mistake of the endpoint.
     """
-    findings = [*found, *rule_findings(decided, deploying=True)]
+    findings = [*earlier_findings, *rule_findings(context, deploying=True)]
     if any(finding.severity is Severity.ERROR for finding in findings) or not (
-        decided.image and decided.engine_image and decided.machine
+        context.image and context.engine_image and context.machine
     ):
         raise FindingsError(findings)
-    spec, machine = decided.spec, decided.machine
-    model_data, archives = ("", ()) if given_data else place_archives(spec, decided.locked)
+    spec, machine = context.spec, context.machine
+    model_data, archives = ("", ()) if given_data else locate_archives(spec, context.locked)
     endpoint = ResolvedEndpoint(
         spec=spec,
-        place=place,
-        image=decided.image,
-        engine_image=decided.engine_image,
-        repositories=pulled_repositories(decided),
+        deployment=deployment,
+        image=context.image,
+        engine_image=context.engine_image,
+        repositories=pulled_repositories(context),
         instance=machine,
-        ami=decided.named_ami or ((decided.ami.name or None) if decided.ami else None),
-        is_pooled=decided.is_pooled,
-        default_model=decided.default_model,
+        ami=context.named_ami or ((context.ami.name or None) if context.ami else None),
+        is_pooled=context.is_pooled,
+        default_model=context.default_model,
         archives=archives,
         model_data=model_data,
         given_data=given_data,
         compression=Compression.GZIP if spec.mode is Mode.MULTI_MODEL else spec.models[0].compression,
-        variables=decided.variables,
+        variables=context.variables,
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
         check=resolved_check(spec),
-        alarms=resolved_alarms(decided),
+        alarms=resolved_alarms(context),
         triton_metrics=triton_metrics(spec),
         log_groups=log_groups(spec),
-        volume_key=volume_key(decided),
-        tags=endpoint_tags(decided.environment, spec),
-        counted_models=counted_models(decided),
-        engines=resolved_engines(decided),
+        volume_key=volume_key(context),
+        tags=endpoint_tags(context.environment, spec),
+        counted_models=counted_models(context),
+        engines=resolved_engines(context),
     )
     return endpoint, findings
 
 
 def _resolve(
-    project: Project, loaded: LoadedSpec, reads_folders: bool
+    project: Project, loaded_spec: LoadedSpec, reads_folders: bool
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
-    decided, wrong_lock = locked_context(project, loaded, reads_folders=reads_folders)
-    return resolve_endpoint(project.place, decided, [*wrong_lock, *source_findings(project, loaded)])
+    context, wrong_lock = locked_context(project, loaded_spec, reads_folders=reads_folders)
+    return resolve_endpoint(
+        project.deployment, context, [*wrong_lock, *source_findings(project, loaded_spec)]
+    )

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from triton_fleet.catalog.images import Image
 from triton_fleet.catalog.instances import Instance
 from triton_fleet.context.alarms import Alarm
-from triton_fleet.context.kinds import kinds
+from triton_fleet.context.metrics import TritonMetrics, kinds
 from triton_fleet.context.registries import Repository
-from triton_fleet.context.triton_metrics import TritonMetrics
-from triton_fleet.endpoint.endpoint_check import ResolvedCheck
-from triton_fleet.endpoint.engines import ResolvedEngine
-from triton_fleet.endpoint.object_keys import capture_prefix_of, prefix_of
-from triton_fleet.endpoint.rollout import ResolvedRollout
-from triton_fleet.endpoint.scaling import ResolvedScaling
+from triton_fleet.endpoint.bucket_keys import capture_prefix_of, prefix_of
+from triton_fleet.endpoint.endpoint_parts import (
+    ResolvedCheck,
+    ResolvedEngine,
+    ResolvedRollout,
+    ResolvedScaling,
+)
 from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.endpoint import Compression, EndpointSpec, PackedArchive
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.endpoint import S3, Compression, EndpointSpec, PackedArchive
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
@@ -85,7 +85,7 @@ class ResolvedEndpoint:
     """
 
     spec: EndpointSpec
-    place: Deployment
+    deployment: Deployment
     image: Image
     engine_image: Image
     repositories: tuple[Repository, ...]
@@ -118,24 +118,24 @@ class ResolvedEndpoint:
     def topic_owner(self) -> str | None:
         """The owner whose topics its alarms notify; None for those of the whole environment."""
         owner = self.spec.owner
-        return owner.team if owner and owner.team in self.place.owner_notifications else None
+        return owner.team if owner and owner.team in self.deployment.owner_notifications else None
 
     @property
     def kinds(self) -> frozenset[str]:
-        """What the metrics catalog knows it as."""
+        """The groups of metrics that apply to it."""
         return kinds(self.spec.mode, self.instance)
 
     @property
     def model_data_url(self) -> str:
-        """What the Model names as its data."""
-        return self.given_data.url if self.given_data else f"{S3}{self.place.bucket}/{self.model_data}"
+        """The address of the Model's data."""
+        return self.given_data.url if self.given_data else f"{S3}{self.deployment.bucket}/{self.model_data}"
 
     @property
     def readable_data(self) -> tuple[str, str]:
-        """What the container reads: a bucket's ARN, and a pattern of keys in it."""
+        """The data that the container reads: a bucket's ARN, and a pattern of keys in it."""
         if self.given_data is None:
-            return self.place.bucket_arn, f"{self.prefix}*"
-        return f"arn:{self.place.partition.name}:s3:::{self.given_data.bucket}", self.given_data.objects
+            return self.deployment.bucket_arn, f"{self.prefix}*"
+        return f"arn:{self.deployment.partition.name}:s3:::{self.given_data.bucket}", self.given_data.objects
 
     @property
     def prefix(self) -> str:
@@ -164,18 +164,18 @@ class ResolvedEndpoint:
     @property
     def stack(self) -> str:
         """The name of the endpoint's own stack."""
-        return stack_of(self.place, self.name)
+        return stack_of(self.deployment, self.name)
 
 
-def stack_of(place: Deployment, endpoint: str) -> str:
+def stack_of(deployment: Deployment, endpoint: str) -> str:
     """The name of an endpoint's own stack."""
-    return f"{place.stack}-{endpoint}"
+    return f"{deployment.stack}-{endpoint}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedFleet:
     """One environment and its endpoints, by name; `warnings` is what is doubtful about them."""
 
-    place: Deployment
+    deployment: Deployment
     endpoints: tuple[ResolvedEndpoint, ...]
     warnings: tuple[Finding, ...] = ()

@@ -4,49 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from triton_fleet.builds.engines.artifacts import locked_engine
+from triton_fleet.builds.engines.endpoint_engines import command_line, named_model, planned_engines
 from triton_fleet.catalog.variables import variables as known_variables
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.targets import target_model
-from triton_fleet.context.triton_metrics import triton_metrics
+from triton_fleet.context.metrics import triton_metrics
+from triton_fleet.context.samples import target_model
 from triton_fleet.context.variables import DEFAULT_MODEL
-from triton_fleet.endpoint.archives import place_archives
+from triton_fleet.endpoint.archives import locate_archives
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.explain.effective_spec import redact
-from triton_fleet.explain.engines import engine_decisions
-from triton_fleet.explain.monitoring import alarm_decisions, dashboard_decisions
+from triton_fleet.explain.operation import (
+    alarm_decisions,
+    check_decisions,
+    dashboard_decisions,
+    rollout_decisions,
+    scaling_decisions,
+)
 from triton_fleet.explain.reasons import reasons
-from triton_fleet.explain.rollout import check_decisions, rollout_decisions
-from triton_fleet.explain.scaling import scaling_decisions
 from triton_fleet.explain.security import security_decisions
 from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.descriptions import descriptions
 from triton_fleet.spec.endpoint import Archive, ArchiveSet, Mode
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.spec.reference.keys import default_text
+from triton_fleet.spec.values import descriptions
 
-_EXPLAINED = ("triton", "triton_dimensions")
+_EXCEPTIONS = ("triton", "triton_dimensions")
 """Keys of `metrics` that decide more than one property, and are explained by what they decide."""
 
 
 def decisions(
-    endpoint: EndpointContext,
-    place: Deployment,
-    prices: PriceBook,
-    wrong_lock: Sequence[Finding] = (),
+    endpoint: EndpointContext, deployment: Deployment, prices: PriceBook, wrong_lock: Sequence[Finding] = ()
 ) -> tuple[Decision, ...]:
     """Decisions that follow from the spec in its environment, group by group.
 
     Args:
         endpoint: What could be decided.
-        place: Where the environment's fleet is deployed.
+        deployment: Where the environment's fleet is deployed.
         prices: The fleet's.
         wrong_lock: Why there is no lock, or what it lacks; the first is shown.
     """
     return (
         *reasons(endpoint, prices),
-        _model_data(endpoint, place, wrong_lock),
+        _model_data(endpoint, deployment, wrong_lock),
         *_archives(endpoint),
         *_routes(endpoint),
         *engine_decisions(endpoint),
@@ -58,16 +60,16 @@ def decisions(
         *_metrics(endpoint),
         *_plain_metrics(endpoint),
         *dashboard_decisions(endpoint, prices),
-        *security_decisions(endpoint, place),
-        *_places(endpoint, place),
+        *security_decisions(endpoint, deployment),
+        *_places(endpoint, deployment),
     )
 
 
-def _model_data(endpoint: EndpointContext, place: Deployment, wrong_lock: Sequence[Finding]) -> Decision:
+def _model_data(endpoint: EndpointContext, deployment: Deployment, wrong_lock: Sequence[Finding]) -> Decision:
     spec = endpoint.spec
-    value, reason = None, "; ".join(f"{each.message}; {each.hint}" for each in wrong_lock[:1])
+    value, reason = None, "; ".join(f"{finding.message}; {finding.hint}" for finding in wrong_lock[:1])
     if len(endpoint.locked) == len(spec.packed):
-        value = f"s3://{place.bucket}/{place_archives(spec, endpoint.locked)[0]}"
+        value = f"s3://{deployment.bucket}/{locate_archives(spec, endpoint.locked)[0]}"
         if spec.mode is not Mode.MULTI_MODEL:
             reason = "named by the digest of its content, which the lock has"
         elif spec.archive_set is ArchiveSet.LOCKED:
@@ -80,7 +82,7 @@ def _model_data(endpoint: EndpointContext, place: Deployment, wrong_lock: Sequen
 def _archives(endpoint: EndpointContext) -> Iterator[Decision]:
     single = endpoint.spec.mode is not Mode.MULTI_MODEL
     for index, entry in enumerate(endpoint.spec.models):
-        names = [each.name for each in entry.packed(index)]
+        names = [packed_archive.name for packed_archive in entry.packed(index)]
         ends = list(dict.fromkeys((names[0], names[-1])))
         targets = " to ".join(target_model(name, entry.version) for name in ends)
         yield Decision(
@@ -92,21 +94,21 @@ def _archives(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _lock_reason(endpoint: EndpointContext, entry: Archive, names: Sequence[str]) -> str:
-    held = [endpoint.locked[name] for name in names if name in endpoint.locked]
-    count = "" if entry.copies is None else f"{len(held)} of {entry.copies} copies, the first "
-    if not held:
+    archives = [endpoint.locked[name] for name in names if name in endpoint.locked]
+    count = "" if entry.copies is None else f"{len(archives)} of {entry.copies} copies, the first "
+    if not archives:
         return "not in a lock"
-    first = held[0]
+    first = archives[0]
     return f"in the lock: {count}{first.size} bytes, models {', '.join(first.models)}, {first.digest}"
 
 
 def _routes(endpoint: EndpointContext) -> Iterator[Decision]:
     """The names that callers of a shared container use."""
-    given = "from `routes`" if endpoint.spec.routes else "the name of the model; the spec has no `routes`"
+    reason = "from `routes`" if endpoint.spec.routes else "the name of the model; the spec has no `routes`"
     for name, route in endpoint.routes.items():
         plural = "s" if len(route.versions) > 1 else ""
         value = f"{route.model}, version{plural} {', '.join(route.versions)}"
-        yield Decision(group="models", what=f"route {name}", value=value, reason=given)
+        yield Decision(group="models", what=f"route {name}", value=value, reason=reason)
 
 
 def _variables(endpoint: EndpointContext) -> Iterator[Decision]:
@@ -144,26 +146,56 @@ def _metrics(endpoint: EndpointContext) -> Iterator[Decision]:
 def _plain_metrics(endpoint: EndpointContext) -> Iterator[Decision]:
     """Settings that SageMaker gets as the spec has them; it bills whatever is on."""
     metrics = endpoint.spec.metrics
-    written = metrics.model_dump(mode="json")
+    values = metrics.model_dump(mode="json")
     for name, about in type(metrics).model_fields.items():
-        if name in _EXPLAINED:
+        if name in _EXCEPTIONS:
             continue
-        key, value = f"`metrics.{name}`", written[name]
+        key, value = f"`metrics.{name}`", values[name]
         reason = f"from {key}"
         if isinstance(value, bool):
             value, reason = "on" if value else "off", f"{key} is {'on, and billed' if value else 'off'}"
         elif value is None:
             value, reason = default_text(descriptions(type(metrics)).get(name, "")), f"{key} is left out"
-        what = (about.title or name.replace("_", " ")).lower()
-        yield Decision(group="metrics", what=what, value=value, reason=reason)
+        title = (about.title or name.replace("_", " ")).lower()
+        yield Decision(group="metrics", what=title, value=value, reason=reason)
 
 
-def _places(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
+def _places(endpoint: EndpointContext, deployment: Deployment) -> Iterator[Decision]:
     own = "named after environment, account and region; the Foundation stack has it"
-    bucket = "from the environment's `artifact_bucket`" if place.given_bucket else own
-    for what, value, reason in (
-        ("stack", stack_of(place, endpoint.spec.endpoint), "named after environment and endpoint"),
-        ("Foundation stack", place.stack, "named after the environment, whose endpoints share it"),
-        ("bucket", place.bucket, bucket),
+    bucket = "from the environment's `artifact_bucket`" if deployment.given_bucket else own
+    for title, value, reason in (
+        ("stack", stack_of(deployment, endpoint.spec.endpoint), "named after environment and endpoint"),
+        ("Foundation stack", deployment.stack, "named after the environment, whose endpoints share it"),
+        ("bucket", deployment.bucket, bucket),
     ):
-        yield Decision(group="places", what=what, value=value, reason=reason)
+        yield Decision(group="places", what=title, value=value, reason=reason)
+
+
+def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
+    """Each engine's key, who builds it, and how trtexec is called."""
+    for engine_plan in planned_engines(endpoint):
+        model = named_model(endpoint, engine_plan)
+        lock_engine = locked_engine(endpoint.spec, endpoint.locked, engine_plan.index, engine_plan.model)
+        key = None if lock_engine is None else engine_plan.build(lock_engine.onnx).key
+        reason = (
+            f"of {engine_plan.engine.onnx}, trtexec's arguments, {engine_plan.gpu} and {engine_plan.image}"
+        )
+        if lock_engine is None:
+            reason = "the lock has no digest of its ONNX model yet"
+        yield Decision(group="engines", what=f"engine of {model}", value=key, reason=reason)
+        runner = engine_plan.runner
+        yield Decision(
+            group="engines",
+            what=f"built for {model} by",
+            value=f"{runner.way} on {runner.instance_type}",
+            reason=runner.why,
+            facts=(dated_facts("builds.yaml"),),
+        )
+        yield Decision(
+            group="engines",
+            what=f"command for {model}",
+            value=command_line(engine_plan),
+            reason=f"in the spelling of TensorRT {engine_plan.tensorrt}, which the image has",
+            facts=(dated_facts("releases.yaml"), dated_facts("tensorrt.yaml")),
+            certain=engine_plan.certain,
+        )

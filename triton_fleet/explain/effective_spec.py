@@ -8,10 +8,10 @@ from pathlib import Path
 
 from triton_fleet.project.layers import LayerKind, profiles_of
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
+from triton_fleet.rules.about.security import SECRET_NAME, SECRET_VALUE
 from triton_fleet.spec.source import KeyPath
 
-REDACTED = "(not shown)"
+HIDDEN_VALUE = "(not shown)"
 """Stands for what looks like a secret."""
 FREE = ("environment", "cloudformation")
 """Keys of the spec below which users name things themselves, and may name a secret."""
@@ -38,37 +38,41 @@ class EffectiveSpec:
     origins: Mapping[KeyPath, Origin]
 
 
-def effective_spec(loaded: LoadedSpec) -> EffectiveSpec:
+def effective_spec(loaded_spec: LoadedSpec) -> EffectiveSpec:
     """The whole spec as it holds in an environment, defaults filled in; `profile` has all that apply."""
-    data = loaded.spec.model_dump(mode="json") | {"profile": list(loaded.profiles)}
-    origins = {path: _origin(loaded, path) for path in _values(data, ())} | _of_profiles(loaded)
+    data = loaded_spec.spec.model_dump(mode="json") | {"profile": list(loaded_spec.profiles)}
+    origins = {path: _origin(loaded_spec, path) for path in _values(data, ())} | _of_profiles(loaded_spec)
     return EffectiveSpec({key: hide_secrets(value, (key,)) for key, value in data.items()}, origins)
 
 
 def redact(name: str, value: str) -> str:
     """A value, unless it or its name looks like a secret; by the rule plain-text-secret."""
     if SECRET_VALUE.search(value):
-        return REDACTED
+        return HIDDEN_VALUE
     harmless = not value.strip() or value.startswith("arn:")
-    return REDACTED if SECRET_NAME.search(name) and not harmless else value
+    return HIDDEN_VALUE if SECRET_NAME.search(name) and not harmless else value
 
 
-def _origin(loaded: LoadedSpec, path: KeyPath) -> Origin:
-    mark = loaded.source.marks.get(path)
-    if mark is None and path[-1] == 0 and path[:-1] in loaded.source.marks:
-        return _origin(loaded, path[:-1])  # a list of one, written as its only item: `profile: gpu`
+def _origin(loaded_spec: LoadedSpec, path: KeyPath) -> Origin:
+    mark = loaded_spec.source.marks.get(path)
+    if mark is None and path[-1] == 0 and path[:-1] in loaded_spec.source.marks:
+        return _origin(loaded_spec, path[:-1])  # a list of one, written as its only item: `profile: gpu`
     if mark is None:
         # A mapping of an alarm's severities replaces the default whole.
-        replaced = path[0] == "alarms" and len(path) > 2 and path[:2] in loaded.source.marks
-        return Origin(LayerKind.NOBODY if replaced else LayerKind.CONTRACT)
-    kinds = (layer.kind for layer in reversed(loaded.layers) if layer.source.marks.get(path) == mark)
+        is_default_gone = path[0] == "alarms" and len(path) > 2 and path[:2] in loaded_spec.source.marks
+        return Origin(LayerKind.NOBODY if is_default_gone else LayerKind.CONTRACT)
+    kinds = (layer.kind for layer in reversed(loaded_spec.layers) if layer.source.marks.get(path) == mark)
     return Origin(next(kinds, LayerKind.SPEC), mark.file, mark.line)
 
 
-def _of_profiles(loaded: LoadedSpec) -> dict[KeyPath, Origin]:
+def _of_profiles(loaded_spec: LoadedSpec) -> dict[KeyPath, Origin]:
     """Where each profile is named; a promoted spec has those of its list."""
-    named = profiles_of(loaded.layers)
-    places = ((index, named[each]) for index, each in enumerate(loaded.profiles) if each in named)
+    origins_by_name = profiles_of(loaded_spec.layers)
+    places = (
+        (index, origins_by_name[profile])
+        for index, profile in enumerate(loaded_spec.profiles)
+        if profile in origins_by_name
+    )
     return {("profile", index): Origin(kind, mark.file, mark.line) for index, (kind, mark) in places}
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.log_groups import log_groups
-from triton_fleet.context.tags import endpoint_tags
-from triton_fleet.context.volume_key import machines_with_volume, volume_key
-from triton_fleet.endpoint.object_keys import capture_prefix_of
+from triton_fleet.context.context import EndpointContext, endpoint_tags, machines_with_volume, volume_key
+from triton_fleet.context.metrics import log_groups
+from triton_fleet.endpoint.bucket_keys import capture_prefix_of
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.spec.deployment import Deployment
 
 
-def security_decisions(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
+def security_decisions(endpoint: EndpointContext, deployment: Deployment) -> Iterator[Decision]:
     """The network of containers, which key encrypts what, and what is kept of calls and logs."""
     yield from _network(endpoint)
     yield from _encryption(endpoint)
-    yield _capture(endpoint, place)
+    yield _capture(endpoint, deployment)
     yield from _logs(endpoint)
-    yield from _tags(endpoint, place)
+    yield from _tags(endpoint, deployment)
 
 
 def _network(endpoint: EndpointContext) -> Iterator[Decision]:
@@ -37,13 +35,13 @@ def _network(endpoint: EndpointContext) -> Iterator[Decision]:
         )
         reason += ": without them, or a way to the internet, the endpoint does not work (docs/security.md)"
         yield Decision(group="network", what="VPC endpoints", value=value, reason=reason)
-    isolated = "`network.isolated`: no call in or out except SageMaker's own, and no credentials"
+    isolation = "`network.isolated`: no call in or out except SageMaker's own, and no credentials"
     open_ = "`network.isolated` is off: the container may call whatever its network reaches"
     yield Decision(
         group="network",
         what="isolation",
         value="on" if network.isolated else "off",
-        reason=isolated if network.isolated else open_,
+        reason=isolation if network.isolated else open_,
     )
 
 
@@ -60,7 +58,7 @@ def _encryption(endpoint: EndpointContext) -> Iterator[Decision]:
         yield Decision(group="encryption", what="volume", value=None, reason=reason)
         return
     facts = (dated_facts("instances.yaml"),)
-    on_volume = [each.type for each in machines_with_volume(endpoint)]
+    on_volume = [machine_with_volume.type for machine_with_volume in machines_with_volume(endpoint)]
     if not on_volume:
         value, reason = (
             "its hardware's own",
@@ -76,18 +74,18 @@ def _encryption(endpoint: EndpointContext) -> Iterator[Decision]:
     yield Decision(group="encryption", what="volume", value=value, reason=reason, facts=facts)
 
 
-def _capture(endpoint: EndpointContext, place: Deployment) -> Decision:
+def _capture(endpoint: EndpointContext, deployment: Deployment) -> Decision:
     capture = endpoint.spec.capture
     if capture is None:
         reason = "`capture` is left out: no call is kept"
         return Decision(group="capture", what="captured", value="nothing", reason=reason)
-    kept = [name for name in ("requests", "responses") if getattr(capture, name)]
+    sides = [name for name in ("requests", "responses") if getattr(capture, name)]
     return Decision(
         group="capture",
         what="captured",
         value=f"{capture.sample:g}% of calls",
-        reason=f"from `capture`: {' and '.join(kept)}, into"
-        f" s3://{place.bucket}/{capture_prefix_of(endpoint.spec.endpoint)}; nothing deletes them",
+        reason=f"from `capture`: {' and '.join(sides)}, into"
+        f" s3://{deployment.bucket}/{capture_prefix_of(endpoint.spec.endpoint)}; nothing deletes them",
     )
 
 
@@ -102,12 +100,12 @@ def _logs(endpoint: EndpointContext) -> Iterator[Decision]:
     yield Decision(group="logs", what="retention", value=f"{days} days", reason=reason)
 
 
-def _tags(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
+def _tags(endpoint: EndpointContext, deployment: Deployment) -> Iterator[Decision]:
     for key, value in endpoint_tags(endpoint.environment, endpoint.spec).items():
         reason = "from `tags`" if key in endpoint.spec.tags else "from `tags` of the environment"
         reason = "ours" if key.startswith("triton-fleet:") else reason
         yield Decision(group="tags", what=key, value=value, reason=reason)
-    boundary = place.permissions_boundary
+    boundary = deployment.permissions_boundary
     reason = (
         "`permissions_boundary` of the environment"
         if boundary

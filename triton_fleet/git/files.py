@@ -1,4 +1,4 @@
-"""What Git knows of a fleet's files: which changed since a commit, were deleted, or are ignored."""
+"""What Git knows of a fleet's files: which changed since a commit, are in a branch, or are ignored."""
 
 from __future__ import annotations
 
@@ -127,23 +127,17 @@ def _is_changed(submodule: Path) -> bool:
     return tree is not None and is_own and bool(_differing(tree, "HEAD"))
 
 
-def deleted_files(tree: WorkTree, path: Path) -> list[Path]:
-    """The files at or below a path that does not exist, in the last commit of this clone that has any.
-
-    A link and a submodule are files; nothing for what was never in a commit.
-    """
-    top = tree.top
-    if not path.is_relative_to(top) or len(os.fsencode(path)) > MAX_PATH_BYTES:
-        return []
-    literal = f":(top,literal){path.relative_to(top)}"
+def is_in_a_branch(tree: WorkTree, file: Path) -> bool:
+    """Whether HEAD, its first parent, the last commit of a branch or what was fetched last has a file."""
+    if not file.is_relative_to(tree.top) or len(os.fsencode(file)) > MAX_PATH_BYTES:
+        return False
+    name = file.relative_to(tree.top).as_posix()
+    branches = tree.run("for-each-ref", "--format=%(objectname)", "refs/heads", "refs/remotes").stdout
     # FETCH_HEAD is what `git fetch REMOTE BRANCH` leaves, which is on no branch here.
-    last = ("--max-count=1", "--parents", "--ignore-missing", "--all", "FETCH_HEAD", "--", literal)
-    commits = tree.run("rev-list", *last).stdout.decode("ascii").split()
-    for commit in ("HEAD", *commits) if commits else ():  # the last one may have deleted it
-        done = tree.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", literal)
-        if done.returncode == 0 and done.stdout:
-            return [top / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
-    return [path] if commits else []
+    commits = ["HEAD", "HEAD^", "FETCH_HEAD", *dict.fromkeys(branches.decode("ascii").split())]
+    asked = "".join(f"{commit}:{name}\n" for commit in commits)
+    kinds = tree.run("cat-file", "--batch-check=%(objecttype)", given=os.fsencode(asked)).stdout
+    return b"blob" in kinds.split(b"\n")
 
 
 def ignored_files(folder: Path, paths: Sequence[str]) -> set[str]:

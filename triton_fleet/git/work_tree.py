@@ -118,18 +118,9 @@ def required_work_tree(folder: Path) -> WorkTree:
     """
     if found := work_tree(folder):
         return found
-    require_git()
-    raise CannotRunError(f"{folder} is not in a Git work tree", IN_CLONE)
-
-
-def require_git() -> None:
-    """Refuse a machine without Git.
-
-    Raises:
-        CannotRunError: Git is not installed.
-    """
     if shutil.which("git") is None:
         raise CannotRunError("git is not installed", "install it, or name the endpoints")
+    raise CannotRunError(f"{folder} is not in a Git work tree", IN_CLONE)
 
 
 def common_folder(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from urllib3 import HTTPConnectionPool
 
-from triton_fleet.catalog.invocations import seconds_to_answer
+from triton_fleet.catalog.limits import seconds_to_answer
 from triton_fleet.local.triton.supervisor import SupervisedTriton
 
 SECONDS_TO_ANSWER = float(seconds_to_answer(streams=False))

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId, HostingError
 from triton_fleet.local.containers import SECONDS_TO_ANSWER, Container, SingleModel
 from triton_fleet.local.image_contents import ImageContents, named_contents
-from triton_fleet.local.image_limit import image_limit
+from triton_fleet.local.limitations import image_limit
 from triton_fleet.local.metrics.publisher import Gauge
 from triton_fleet.local.metrics.scrape import TritonSource
-from triton_fleet.local.model_data import fetch_model_data
-from triton_fleet.local.model_files import fetch_model_files
+from triton_fleet.local.model_data import fetch_model_data, fetch_model_files
 from triton_fleet.local.multi_model.container import MultiModel
 from triton_fleet.local.running_endpoint import RunningEndpoint, deployed_log_name
 from triton_fleet.local.state import LocalState
+from triton_fleet.local.triton.container import MULTI_MODEL
 from triton_fleet.local.triton.model_backend import model_backends, stand_ins
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.staging import stage
-from triton_fleet.local.triton.start_rules import MULTI_MODEL
 from triton_fleet.local.triton.supervisor import SupervisedTriton
 from triton_fleet.spec.environment import LocalLimits
 
@@ -64,11 +63,11 @@ class TritonHost:
         self._state, self._runtime, self._s3 = state, runtime, s3
         self._limits, self._record, self._may_put = limits, record, may_put
         self._contents = contents
-        self._served: dict[EndpointId, RunningEndpoint] = {}
-        self._starting: set[SupervisedTriton] = set()
-        self._draining: list[RunningEndpoint] = []
+        self._endpoints: dict[EndpointId, RunningEndpoint] = {}
+        self._starting_tritons: set[SupervisedTriton] = set()
+        self._former_endpoints: list[RunningEndpoint] = []
         self._lock = threading.Lock()
-        self._closed = False
+        self._is_closed = False
 
     def serve(self, endpoint: DeployedEndpoint) -> None:
         """Serve the endpoint in place of what its id served before; return when it answers.
@@ -76,28 +75,28 @@ class TritonHost:
         Raises:
             HostingError: it cannot be served; what its id served before is still served.
         """
-        served = self._start(endpoint)
+        running = self._start(endpoint)
         with self._lock:
-            before = served if self._closed else self._served.get(endpoint.id)
-            if not self._closed:
-                self._served[endpoint.id] = served
-        if before is not None and before is not served:
+            before = running if self._is_closed else self._endpoints.get(endpoint.id)
+            if not self._is_closed:
+                self._endpoints[endpoint.id] = running
+        if before is not None and before is not running:
             self._drain(before)
-        if before is served:
-            served.end()
+        if before is running:
+            running.end()
             raise HostingError("the local fleet was stopped")
 
-    def _drain(self, served: RunningEndpoint) -> None:
+    def _drain(self, running: RunningEndpoint) -> None:
         """End what nothing is sent to any more, when its calls are answered."""
         with self._lock:
-            self._draining.append(served)
-        served.calls.all_ended(SECONDS_TO_ANSWER)
+            self._former_endpoints.append(running)
+        running.calls.all_ended(SECONDS_TO_ANSWER)
         with self._lock:
-            left = served in self._draining
-            if left:
-                self._draining.remove(served)
-        if left:
-            served.end()
+            is_draining = running in self._former_endpoints
+            if is_draining:
+                self._former_endpoints.remove(running)
+        if is_draining:
+            running.end()
 
     def scale(self, id: EndpointId) -> None:
         """Nothing: one Triton serves the endpoint, however many instances it has."""
@@ -105,28 +104,28 @@ class TritonHost:
     def remove(self, id: EndpointId) -> None:
         """Stop serving the endpoint; an unknown id is ignored."""
         with self._lock:
-            served = self._served.pop(id, None)
-        if served is not None:
-            served.end()
+            running = self._endpoints.pop(id, None)
+        if running is not None:
+            running.end()
 
     def close(self) -> None:
         """Stop serving everything, and give up what is being started."""
         with self._lock:
-            self._closed = True
-            starting, draining = list(self._starting), self._draining
-            self._draining = []
-        for served in draining:
-            served.end()
-        for triton in starting:
+            self._is_closed = True
+            tritons, former = list(self._starting_tritons), self._former_endpoints
+            self._former_endpoints = []
+        for running in former:
+            running.end()
+        for triton in tritons:
             triton.stop()
-        for id in list(self._served):
+        for id in list(self._endpoints):
             self.remove(id)
 
     @contextmanager
     def calling(self, id: EndpointId) -> Iterator[Container | None]:
         """Where an invocation of the endpoint goes; an update lets it come to its end."""
         with self._lock:
-            served = self._served.get(id)
+            served = self._endpoints.get(id)
             if served is not None:
                 served.calls.begin()
         if served is None:
@@ -139,19 +138,19 @@ class TritonHost:
 
     def report(self) -> list[dict[str, object]]:
         """What is served, as `fleet local status` shows it."""
-        return [served.report() for served in self._all()]
+        return [running.report() for running in self._all_endpoints()]
 
     def sources(self) -> list[TritonSource]:
         """The Tritons whose metrics are to be published."""
-        return [source for served in self._all() for source in served.sources()]
+        return [source for running in self._all_endpoints() for source in running.sources()]
 
     def gauges(self) -> list[Gauge]:
         """Measures as they stand: endpoint, variant, measure, value."""
-        return [gauge for served in self._all() for gauge in served.gauges()]
+        return [gauge for running in self._all_endpoints() for gauge in running.gauges()]
 
-    def _all(self) -> list[RunningEndpoint]:
+    def _all_endpoints(self) -> list[RunningEndpoint]:
         with self._lock:
-            return list(self._served.values())
+            return list(self._endpoints.values())
 
     def _start(self, endpoint: DeployedEndpoint) -> RunningEndpoint:
         container = endpoint.container
@@ -185,27 +184,27 @@ class TritonHost:
     def _single_model(
         self, runtime: TritonRuntime, endpoint: DeployedEndpoint, folder: Path
     ) -> tuple[SupervisedTriton, Container]:
-        deployed = endpoint.container
-        fetch = fetch_model_files if deployed.files else fetch_model_data
-        data = fetch(self._s3_of(endpoint), deployed.model_data_url, folder)
-        staged = folder / STAGED
-        differences = [*map(str, stage(data, staged)), *stand_ins(staged)]
-        triton = self._start_triton(runtime, endpoint, staged, deployed.environment)
+        container = endpoint.container
+        fetch = fetch_model_files if container.files else fetch_model_data
+        data = fetch(self._s3_of(endpoint), container.model_data_url, folder)
+        model_folder = folder / STAGED
+        differences = [*map(str, stage(data, model_folder)), *stand_ins(model_folder)]
+        triton = self._start_triton(runtime, endpoint, model_folder, container.environment)
         record = partial(self._record, endpoint.id, endpoint.variant_name)
         return triton, SingleModel(triton, endpoint.variant_name, differences=differences, record=record)
 
     def _multi_model(
         self, runtime: TritonRuntime, endpoint: DeployedEndpoint, folder: Path
     ) -> tuple[SupervisedTriton, Container]:
-        deployed = endpoint.container
+        container = endpoint.container
         empty = folder / "no-models"
         empty.mkdir()
         # SageMaker sets this variable itself where the Model's mode is MultiModel.
-        triton = self._start_triton(runtime, endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
+        triton = self._start_triton(runtime, endpoint, empty, {**container.environment, MULTI_MODEL: "true"})
         return triton, MultiModel(
             triton,
             endpoint.variant_name,
-            prefix=deployed.model_data_url,
+            prefix=container.model_data_url,
             folder=folder / "models",
             s3=self._s3_of(endpoint),
             limits=self._limits,
@@ -231,16 +230,16 @@ class TritonHost:
         log = self._state.endpoint_log(deployed_log_name(endpoint))
         triton = SupervisedTriton(runtime, repository, environment, log=log)
         with self._lock:
-            self._starting.add(triton)
+            self._starting_tritons.add(triton)
         try:
             triton.start()
         finally:
             with self._lock:
-                self._starting.discard(triton)
+                self._starting_tritons.discard(triton)
         return triton
 
 
-def _assumptions(runtime: TritonRuntime, container: DeployedContainer, staged: Path) -> tuple[str, ...]:
+def _assumptions(runtime: TritonRuntime, container: DeployedContainer, model_folder: Path) -> tuple[str, ...]:
     """A line on the packages of Python models, where there are any, or may be."""
-    has_python_models = container.mode == "MultiModel" or "python" in model_backends(staged).values()
+    has_python_models = container.mode == "MultiModel" or "python" in model_backends(model_folder).values()
     return (str(runtime.python),) if has_python_models else ()

@@ -1,13 +1,18 @@
-"""SageMaker's runtime in front of the local endpoints: its URL, headers, limits and errors."""
+"""Counting one invocation as SageMaker's metrics do.
+
+Source: SageMaker developer guide, monitoring-cloudwatch.md: latencies are in microseconds, ModelLatency is
+the container's time and OverheadLatency the rest; each error metric gets a 0 or a 1, so that its average is
+a rate.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,22 +20,69 @@ import urllib3
 from werkzeug.wrappers import Request, Response
 
 from fleet_emulator.hosting import ACCOUNT, REGION, EndpointId
-from triton_fleet.catalog.invocations import guide_body_limit
-from triton_fleet.context.triton_metrics import container_log_group
+from triton_fleet.catalog.limits import guide_body_limit
+from triton_fleet.context.metrics import container_log_group
 from triton_fleet.local.containers import (
     SECONDS_TO_ANSWER,
     TARGET_MODEL,
     Container,
     LackOfMemory,
     ModelRefusal,
+    Record,
     Refusal,
     Route,
 )
-from triton_fleet.local.invocation_metrics import Count, count_invocation
 from triton_fleet.local.triton.network import CALLS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+_MICROSECONDS = 1e6
+
+
+class Count:
+    """What is known of one invocation so far; `status` is the caller's HTTP status, or the model's own."""
+
+    def __init__(self) -> None:
+        self.status = 200
+        self.refused_by_model = False
+        self.asked = False
+        self.model_seconds = 0.0
+
+    @contextmanager
+    def model(self) -> Iterator[None]:
+        """Count the time meanwhile as the model's."""
+        self.asked, start = True, time.monotonic()
+        try:
+            yield
+        finally:
+            self.model_seconds += time.monotonic() - start
+
+    def model_refused(self, status: int) -> None:
+        """The container answered with that status, or with 0 not at all."""
+        self.status, self.refused_by_model = 500 if status == 0 else status, True
+
+
+@contextmanager
+def count_invocation(record: Record) -> Iterator[Count]:
+    """Count one invocation when it is over; a defect of the gateway counts as its error."""
+    count, start = Count(), time.monotonic()
+    try:
+        yield count
+    except BaseException:
+        count.status = 500
+        raise
+    finally:
+        seconds = time.monotonic() - start
+        record("invocations", 1.0)
+        record("invocations_per_instance", 1.0)  # one instance serves locally
+        record("errors_4xx", float(count.status // 100 == 4))
+        record("errors_5xx", float(count.status // 100 == 5))
+        record("model_errors", float(count.refused_by_model))
+        if count.asked:
+            record("model_latency", count.model_seconds * _MICROSECONDS)
+            record("overhead_latency", (seconds - count.model_seconds) * _MICROSECONDS)
+
 
 MAX_BODY_BYTES = guide_body_limit().bytes
 SHORTEST = 0.001
@@ -94,7 +146,7 @@ class Gateway:
 
     def _answer_from(self, request: Request, endpoint: EndpointId, container: Container) -> Response:
         is_check = request.headers.get(INFERENCE_ID) == CHECK
-        with count_invocation(_record_nothing if is_check else container.record) as count:
+        with count_invocation(_discard if is_check else container.record) as count:
             try:
                 response = self._invoke(request, container, count)
             except Refusal as refusal:
@@ -151,14 +203,14 @@ class Gateway:
         """The whole answer within the limit; a worker asks, as urllib3's own time-out is one of each read."""
         timeout = urllib3.Timeout(connect=2.0, read=seconds)
         ask = partial(route.pool.request, "POST", route.path, timeout=timeout)
-        asked = self._workers.submit(ask, body=body, headers={**headers, **route.headers})
+        future = self._workers.submit(ask, body=body, headers={**headers, **route.headers})
         try:
-            return asked.result(seconds)
+            return future.result(seconds)
         finally:
-            asked.cancel()  # of no effect where it has begun
+            future.cancel()  # of no effect where it has begun
 
 
-def _record_nothing(_measure: str, _value: float) -> None:
+def _discard(_measure: str, _value: float) -> None:
     """Of a call that is not counted."""
 
 

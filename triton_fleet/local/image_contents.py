@@ -8,9 +8,9 @@ from pathlib import Path
 
 from fleet_emulator.hosting import DeployedEndpoint
 from triton_fleet.catalog.images import release_of_tag
-from triton_fleet.catalog.python_packages import normal_name, pinned_version
+from triton_fleet.catalog.releases import normal_name, pinned_version
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.local.image_limit import is_release_image
+from triton_fleet.local.limitations import is_release_image
 from triton_fleet.local.triton.runtime import RELEASE
 from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.environment import ENVIRONMENT_TAG
@@ -42,18 +42,18 @@ def named_contents(endpoint: DeployedEndpoint) -> ImageContents:
 
 def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
     """The contents by the endpoint's spec and lock in a fleet's folder, else by the image's name."""
-    named, name = named_contents(endpoint), image_name(endpoint.container.image)
+    names, name = named_contents(endpoint), image_name(endpoint.container.image)
     try:
         project = open_project(root, endpoint.tags.get(ENVIRONMENT_TAG, ""), [endpoint.id.name])
-        loaded = project.load(endpoint.id.name)
+        spec = project.load(endpoint.id.name)
     except (FindingsError, CannotRunError, OSError):
-        return named
-    image = loaded.spec.own_image
+        return names
+    image = spec.spec.own_image
     if image is None:
-        return named if name is None or name.tag else ImageContents(loaded.spec.triton)
+        return names if name is None or name.tag else ImageContents(spec.spec.triton)
     packages = next(_locked_packages(project, endpoint.id.name), {})
     return ImageContents(
-        loaded.spec.triton, packages | dict(_pinned_packages(image.args.get(MODE_PACKAGES, "")))
+        spec.spec.triton, packages | dict(_pinned_packages(image.args.get(MODE_PACKAGES, "")))
     )
 
 
@@ -61,8 +61,8 @@ def _pinned_packages(requirements: str) -> Iterator[tuple[str, str]]:
     """Versions by normal name, of what the lines of a requirements file pin."""
     for line in requirements.replace("\\\n", " ").splitlines():
         words = line.partition("#")[0].partition(";")[0].split()
-        if words and (pinned := pinned_version(words[0])):
-            yield normal_name(pinned[0]), pinned[1]
+        if words and (version := pinned_version(words[0])):
+            yield normal_name(version[0]), version[1]
 
 
 def _locked_packages(project: Project, endpoint: str) -> Iterator[dict[str, str]]:

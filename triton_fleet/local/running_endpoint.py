@@ -12,7 +12,7 @@ from fleet_emulator.hosting import DeployedEndpoint
 from triton_fleet.catalog.images import TRITON_REPOSITORY
 from triton_fleet.catalog.metrics import endpoint_metric, instance_namespace
 from triton_fleet.local.containers import Container
-from triton_fleet.local.image_limit import is_release_image
+from triton_fleet.local.limitations import is_release_image
 from triton_fleet.local.metrics.publisher import Gauge
 from triton_fleet.local.metrics.scrape import TritonSource
 from triton_fleet.local.state import log_name
@@ -26,24 +26,24 @@ class Calls:
     """Counts calls; may be used from several threads."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._count = 0
 
     def begin(self) -> None:
         """One more is under way."""
-        with self._changed:
+        with self._condition:
             self._count += 1
 
     def end(self) -> None:
         """One is over."""
-        with self._changed:
+        with self._condition:
             self._count -= 1
-            self._changed.notify_all()
+            self._condition.notify_all()
 
     def all_ended(self, seconds: float) -> bool:
         """Whether none is under way, waiting for that for at most `seconds`."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self._count == 0, seconds)
+        with self._condition:
+            return self._condition.wait_for(lambda: self._count == 0, seconds)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ def start_supervisor(state: LocalState) -> Supervisor:
         CannotRunError: it could not start; the reason is its own.
     """
     read, write = os.pipe()
-    with os.fdopen(read) as announced, state.log("supervisor").open("wb") as log:
+    with os.fdopen(read) as announcement, state.log("supervisor").open("wb") as log:
         process = subprocess.Popen(
             supervisor_command(state.root, write),
             cwd=state.root,
@@ -36,16 +36,16 @@ def start_supervisor(state: LocalState) -> Supervisor:
         )
         os.close(write)
         try:
-            line = announced.readline()
+            line = announcement.readline()
         except BaseException:
             _end(psutil.Process(process.pid))
             raise
-    ended = {"problem": f"it ended at once; see {state.log('supervisor')}"}
-    message = json.loads(line) if line else ended
+    end_report = {"problem": f"it ended at once; see {state.log('supervisor')}"}
+    message = json.loads(line) if line else end_report
     supervisor = None if "problem" in message else state.supervisor()
     if supervisor is None:
         process.wait()
-        raise CannotRunError(f"the local fleet could not start: {(ended | message)['problem']}")
+        raise CannotRunError(f"the local fleet could not start: {(end_report | message)['problem']}")
     return supervisor
 
 
@@ -64,8 +64,8 @@ def stop_supervisor(state: LocalState) -> bool:
     if process is not None:
         _end(process)
     elif state.is_running():
-        why = f"is wrong: it names process {supervisor.pid}, which is not the local fleet's"
-        raise state_problem(file, why, state.root)
+        problem = f"is wrong: it names process {supervisor.pid}, which is not the local fleet's"
+        raise state_problem(file, problem, state.root)
     return True
 
 

@@ -105,12 +105,12 @@ class LocalState:
         if not self.is_running():
             return None
         try:
-            written = self.supervisor_file.read_bytes()
+            content = self.supervisor_file.read_bytes()
         except FileNotFoundError:
             return None
         try:
             keys = Keys(**json.loads(self.keys_file.read_bytes()))
-            return Supervisor(**json.loads(written), keys=keys)
+            return Supervisor(**json.loads(content), keys=keys)
         except (OSError, ValueError, TypeError) as error:
             # psutil is needed for the message alone, and every command reads the state.
             from triton_fleet.local.supervisor_process import state_problem

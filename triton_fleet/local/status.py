@@ -68,7 +68,7 @@ def ask_status(supervisor: Supervisor) -> Status:
         problem = f"the local fleet (process {supervisor.pid}) does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`") from error
     report = json.loads(answer.data)
-    endpoints = [_endpoint_status(**each) for each in report["endpoints"]]
+    endpoints = [_endpoint_status(**fields) for fields in report["endpoints"]]
     return Status(endpoints=endpoints, skipped=report["skipped"])
 
 

@@ -68,9 +68,9 @@ def run(root: Path, announce: int) -> None:
         except (CannotRunError, FindingsError) as error:
             _announce(announce, {"problem": str(error)})
             return
-        where = {"url": url, "account": environment.account, "region": environment.region}
-        state.announce(Supervisor(pid=os.getpid(), keys=keys, **where))
-        _announce(announce, where)
+        location = {"url": url, "account": environment.account, "region": environment.region}
+        state.announce(Supervisor(pid=os.getpid(), keys=keys, **location))
+        _announce(announce, location)
         while not stop.wait(SECONDS_BETWEEN_LOOKS) and can_be_found():
             pass
 

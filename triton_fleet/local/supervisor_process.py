@@ -35,15 +35,15 @@ def supervisor_process(pid: int, root: Path) -> psutil.Process | None:
     return process if is_ours else None
 
 
-def state_problem(file: Path, why: str, root: Path) -> CannotRunError:
+def state_problem(file: Path, problem: str, root: Path) -> CannotRunError:
     """The refusal of a state file that does not lead to the process which runs the local fleet."""
-    running = [pid for pid in psutil.pids() if supervisor_process(pid, root)]
+    processes = [pid for pid in psutil.pids() if supervisor_process(pid, root)]
     remedy = "end the process that `fuser` names for supervisor.lock beside it; then run `fleet local up`"
-    if running:
-        remedy = f"`kill {' '.join(map(str, running))}` ends it; then run `fleet local up`"
-    return CannotRunError(f"{file} {why}, and a local fleet runs here", remedy)
+    if processes:
+        remedy = f"`kill {' '.join(map(str, processes))}` ends it; then run `fleet local up`"
+    return CannotRunError(f"{file} {problem}, and a local fleet runs here", remedy)
 
 
 def _runs_fleet(command: Sequence[str], root: Path) -> bool:
-    wanted = ["-m", MODULE, str(root)]
-    return any(list(command[start : start + 3]) == wanted for start in range(len(command)))
+    arguments = ["-m", MODULE, str(root)]
+    return any(list(command[start : start + 3]) == arguments for start in range(len(command)))

@@ -64,7 +64,7 @@ def up(
 def _up(
     state: LocalState, files: Fleet, endpoints: Sequence[str], steps: Steps, parallelism: Parallelism
 ) -> LocalFleet:
-    root, started = state.root, False
+    root, is_started = state.root, False
     with steps.step("files"):
         cdk_cli(root)
         cdk_toolkit(root)
@@ -80,13 +80,13 @@ def _up(
             supervisor = state.supervisor()
             if supervisor is None:
                 supervisor = start_supervisor(state)
-                started = True
-            _check_account(supervisor, fleet.place)
+                is_started = True
+            _check_account(supervisor, fleet.deployment)
             step.note = f"{supervisor.url}, process {supervisor.pid}"
         failure = _deploy(state, supervisor, steps, project, fleet, parallelism)
         return LocalFleet(supervisor=supervisor, status=ask_status(supervisor), failure=failure)
     except BaseException:
-        if started:
+        if is_started:
             with steps.step("stop what was started"):
                 stop_supervisor(state)
         raise
@@ -101,7 +101,7 @@ def _deploy(
     parallelism: Parallelism,
 ) -> Failure | SeveralFailuresError | None:
     """Deploy; the failure of some endpoints, if others are deployed."""
-    access = embedded_access(fleet.place, supervisor.url, supervisor.keys)
+    access = embedded_access(fleet.deployment, supervisor.url, supervisor.keys)
     cdk = Cdk(
         state.root,
         access.cdk_environment,
@@ -125,14 +125,14 @@ def _deploy(
     try:
         work.run()
     except (FindingsError, CannotRunError, SeveralFailuresError) as failure:
-        if not work.done:
+        if not work.successes:
             raise
         return failure
     return None
 
 
-def _check_account(supervisor: Supervisor, place: Deployment) -> None:
-    if (supervisor.account, supervisor.region) != (place.account, place.region):
+def _check_account(supervisor: Supervisor, deployment: Deployment) -> None:
+    if (supervisor.account, supervisor.region) != (deployment.account, deployment.region):
         problem = f"the local fleet runs as account {supervisor.account} in {supervisor.region}"
         raise CannotRunError(problem, "run `fleet local down` first")
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 from triton_fleet.findings import Finding
 
-REPEATED = 3
+MAX_REPEATS = 3
 """So many places with one cause are printed one by one; more are one cause."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What one cause hits: "40 endpoints", or "the same in 39 more files", and their names."""
+    """The extent of one cause: "40 endpoints", or "the same in 39 more files", and their names."""
 
     title: str
     names: tuple[str, ...]
 
     def first(self, count: int) -> str:
         """A line with no more than `count` of the names, and the number of the others."""
-        left = len(self.names) - count
-        return f"{self.title}: {', '.join(self.names[:count])}{f' and {left} more' if left > 0 else ''}"
+        rest = len(self.names) - count
+        return f"{self.title}: {', '.join(self.names[:count])}{f' and {rest} more' if rest > 0 else ''}"
 
 
 @dataclass(frozen=True)
@@ -29,28 +29,28 @@ class Cause:
     """The first finding of a cause, and the findings in other places that differ in their names alone."""
 
     first: Finding
-    others: tuple[Finding, ...] = ()
+    repeats: tuple[Finding, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All of them."""
-        return (self.first, *self.others)
+        return (self.first, *self.repeats)
 
     @property
     def hint(self) -> str:
-        """What to do against all of them."""
+        """The hint for all of them."""
         hint = self.first.hint_for_several
-        if hint is None or not self.others:
+        if hint is None or not self.repeats:
             return self.first.hint
         hints = [finding.hint_for_several for finding in self.findings if finding.hint_for_several]
         return str(replace(hint, names=tuple(dict.fromkeys(name for hint in hints for name in hint.names))))
 
-    def extents(self, place: Callable[[Finding], str]) -> Iterator[Extent]:
+    def extents(self, place_of: Callable[[Finding], str]) -> Iterator[Extent]:
         """The other places, as `place` names them, and the endpoints that all are about."""
-        if self.others:
+        if self.repeats:
             files = {finding.file for finding in self.findings}
-            what = "files" if len(files) == len(self.findings) else "places"
-            yield Extent(f"the same in {len(self.others)} more {what}", tuple(map(place, self.others)))
+            noun = "files" if len(files) == len(self.findings) else "places"
+            yield Extent(f"the same in {len(self.repeats)} more {noun}", tuple(map(place_of, self.repeats)))
         names = tuple(dict.fromkeys(name for finding in self.findings for name in finding.endpoints))
         if len(names) > 1:
             yield Extent(f"{len(names)} endpoints", names)
@@ -61,18 +61,18 @@ def causes(findings: Sequence[Finding]) -> list[Cause]:
     groups = dict[tuple[str, ...], list[Finding]]()
     for finding in findings:
         groups.setdefault(_key(finding), []).append(finding)
-    found = list[Cause]()
+    result = list[Cause]()
     for group in groups.values():
-        if len({each.place for each in group}) > REPEATED:
-            found.append(Cause(group[0], tuple(group[1:])))
+        if len({member.place for member in group}) > MAX_REPEATS:
+            result.append(Cause(group[0], tuple(group[1:])))
         else:
-            found += map(Cause, group)
+            result += map(Cause, group)
     order = {id(finding): number for number, finding in enumerate(findings)}
-    return sorted(found, key=lambda cause: order[id(cause.first)])
+    return sorted(result, key=lambda cause: order[id(cause.first)])
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
-    """What findings of one cause have in common: everything but the name of the endpoint or file."""
+    """The common part of one cause's findings: everything but the name of the endpoint or file."""
     name = finding.file.name.partition(".")[0] if finding.file else ""
     hint = finding.hint_for_several
     texts = [finding.message, hint.text if hint else finding.hint]

@@ -41,19 +41,19 @@ class OutputConsole(Console):
         )
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What rich draws, with the text of it made visible; styles and movements of the cursor stay."""
+        """Rich's segments with their text made visible; styles and movements of the cursor stay."""
         guard = LineGuard()
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
             else:
-                yield Segment(guard.passed(segment.text), segment.style)
+                yield Segment(guard.clean(segment.text), segment.style)
 
-    def print_fitting(self, tables: Sequence[Table]) -> None:
+    def print_widest(self, tables: Sequence[Table]) -> None:
         """Print the first table that needs no folding; if all do, the last, which has the fewest columns."""
-        unfolded = self.options.update_width(WIDTH_OF_A_PIPE)
-        fitting = (table for table in tables if self.measure(table, options=unfolded).maximum <= self.width)
-        self.print(next(fitting, tables[-1]))
+        options = self.options.update_width(WIDTH_OF_A_PIPE)
+        candidates = (table for table in tables if self.measure(table, options=options).maximum <= self.width)
+        self.print(next(candidates, tables[-1]))
 
 
 def unfolded_console() -> OutputConsole:

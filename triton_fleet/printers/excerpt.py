@@ -1,14 +1,41 @@
-"""The line of a file that a finding is about, and the part of it that is meant."""
+"""Files as a finding shows them: their names for machines, and the line that is meant."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from urllib.parse import quote_from_bytes
 
 from triton_fleet.findings import Finding
+
+
+def place_in(root: Path, file: Path) -> PurePath:
+    """A file relative to a folder, links followed; as an absolute path if it is outside."""
+    # Not Path.resolve, which raises an error where links lead in a circle.
+    real = PurePath(os.path.realpath(file))
+    top = os.path.realpath(root)
+    return real.relative_to(top) if real.is_relative_to(top) else real
+
+
+def outside(finding: Finding) -> Finding:
+    """A finding about an entry of an archive, at the archive, which is the file that exists."""
+    if finding.file is None:
+        return finding
+    for above in finding.file.parents:
+        if above.is_file():
+            inner = replace(finding, file=finding.file.relative_to(above)).place
+            return replace(finding, file=above, line=1, column=None, message=f"{inner}: {finding.message}")
+    return finding
+
+
+def uri_of(path_in_tree: PurePath) -> str:
+    """The path as a URI, absolute as it is."""
+    path = quote_from_bytes(os.fsencode(path_in_tree.as_posix()))
+    return f"file://{path}" if path_in_tree.is_absolute() else path
+
 
 MAX_BYTES = 1 << 20
 """So many characters of a file are read; no spec, environment or lock may be larger."""
@@ -43,7 +70,7 @@ class Excerpts:
         self._lines: Sequence[str] = ()
 
     def of(self, finding: Finding) -> Excerpt | None:
-        """What to show of a finding's file.
+        """The excerpt of a finding's file.
 
         None where the finding has no line and column; the line is blank, beyond the first MiB or
         confidential; or the file is gone, no regular file, reached by a link, or not UTF-8.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.git.work_tree import work_tree
-from triton_fleet.printers.file_names import outside, place_in
+from triton_fleet.printers.excerpt import outside, place_in
 from triton_fleet.printers.github import as_github
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.sanitizer import printable_json, visible
@@ -48,8 +48,8 @@ def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> N
         case Format.SARIF:
             from triton_fleet.printers.sarif import as_sarif
 
-            shown = [outside(finding) for finding in findings]
-            _write(printable_json(_unicode(as_sarif(shown, _top(root), root))))
+            outer_findings = [outside(finding) for finding in findings]
+            _write(printable_json(_unicode(as_sarif(outer_findings, _top(root), root))))
         case Format.GITHUB:
             lines = _unicode(as_github([outside(finding) for finding in findings], _top(root))).split("\n")
             _write("\n".join(map(visible, lines)))
@@ -62,7 +62,7 @@ def _top(root: Path) -> Path:
 
 
 def _unicode(text: str) -> str:
-    """What is not Unicode, in a file's name, becomes `?`."""
+    """The text with `?` for bytes of file names that are not Unicode."""
     return text.encode("utf-8", "replace").decode()
 
 

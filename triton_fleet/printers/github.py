@@ -12,7 +12,7 @@ from pathlib import Path
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.printers.causes import Cause, Extent, causes
-from triton_fleet.printers.file_names import place_in
+from triton_fleet.printers.excerpt import place_in
 from triton_fleet.rules.names import display_name
 
 ANNOTATIONS = 10
@@ -27,7 +27,7 @@ Source: `_maxIssueMessageLength` in ExecutionContext.cs of https://github.com/ac
 """
 IN_LOG = ", in the log of this step"
 CUT = "…" + IN_LOG
-MAX_ENDING = len(f" and 100000 more{IN_LOG}")
+MAX_END_LENGTH = len(f" and 100000 more{IN_LOG}")
 
 
 def as_github(findings: Sequence[Finding], top: Path) -> str:
@@ -40,20 +40,20 @@ def as_github(findings: Sequence[Finding], top: Path) -> str:
         findings: What was found.
         top: The top of the repository, to which GitHub takes paths relative.
     """
-    lines, logged = list[str](), list[Cause]()
+    lines, log_causes = list[str](), list[Cause]()
     for severity in Severity:
-        found = [cause for cause in causes(findings) if cause.first.severity is severity]
-        fit = found if len(found) <= ANNOTATIONS else found[: ANNOTATIONS - 1]
+        severity_causes = [cause for cause in causes(findings) if cause.first.severity is severity]
+        fit = severity_causes if len(severity_causes) <= ANNOTATIONS else severity_causes[: ANNOTATIONS - 1]
         for cause in fit:
             text, is_whole = _message(cause, top)
             lines.append(_command(cause.first, text, top))
-            logged += [] if is_whole else [cause]
-        if left := found[len(fit) :]:
-            logged += left
-            lines.append(f"::{severity} title=more findings::{_data(_left_out(left, severity))}")
-    if logged:
+            log_causes += [] if is_whole else [cause]
+        if rest := severity_causes[len(fit) :]:
+            log_causes += rest
+            lines.append(f"::{severity} title=more findings::{_data(_left_out(rest, severity))}")
+    if log_causes:
         lines.append("::group::findings that GitHub does not show in full as annotations")
-        lines += [_log_line(finding, cause.hint, top) for cause in logged for finding in cause.findings]
+        lines += [_log_line(finding, cause.hint, top) for cause in log_causes for finding in cause.findings]
         lines.append("::endgroup::")
     return "\n".join(lines)
 
@@ -66,34 +66,34 @@ def _left_out(causes: Sequence[Cause], severity: Severity) -> str:
 def _message(cause: Cause, top: Path) -> tuple[str, bool]:
     """The text of an annotation, and whether it has everything."""
     text = cause.first.message + (f"\nhint: {cause.hint}" if cause.hint else "")
-    extents = list(cause.extents(lambda each: _relative(each, top).place))
+    extents = list(cause.extents(lambda finding: _relative(finding, top).place))
     whole = "\n".join([text, *(extent.first(len(extent.names)) for extent in extents)])
     if _length(whole) <= MAX_MESSAGE:
         return whole, True
-    least = [_length(f"\n{extent.title}{IN_LOG}") for extent in extents]
-    said = _cut(text, MAX_MESSAGE - sum(least))
+    minimums = [_length(f"\n{extent.title}{IN_LOG}") for extent in extents]
+    message = _cut(text, MAX_MESSAGE - sum(minimums))
     for number, extent in enumerate(extents):
-        spare = MAX_MESSAGE - _length(said) - sum(least[number:])
-        said += f"\n{_fitting(extent, least[number] + spare // (len(extents) - number))}"
-    return said, False
+        spare = MAX_MESSAGE - _length(message) - sum(minimums[number:])
+        message += f"\n{_names_text(extent, minimums[number] + spare // (len(extents) - number))}"
+    return message, False
 
 
 def _cut(text: str, room: int) -> str:
     """The text, or as much of it as there is room for, and where the rest is."""
     if _length(text) <= room:
         return text
-    kept = text[: room - len(CUT)]
-    while (over := _length(kept) + len(CUT) - room) > 0:  # a sign takes one unit or two
-        kept = kept[: -((over + 1) // 2)]
-    return kept + CUT
+    part = text[: room - len(CUT)]
+    while (over := _length(part) + len(CUT) - room) > 0:  # a sign takes one unit or two
+        part = part[: -((over + 1) // 2)]
+    return part + CUT
 
 
-def _fitting(extent: Extent, room: int) -> str:
+def _names_text(extent: Extent, room: int) -> str:
     """As many of the names as there is room for, and where the others are."""
-    count, used = 0, _length(f"\n{extent.title}: ") + MAX_ENDING
+    count, length = 0, _length(f"\n{extent.title}: ") + MAX_END_LENGTH
     for name in extent.names:
-        used += _length(f"{name}, ")
-        if used > room:
+        length += _length(f"{name}, ")
+        if length > room:
             return f"{extent.first(count) if count else extent.title}{IN_LOG}"
         count += 1
     return extent.first(count)
@@ -110,10 +110,10 @@ def _relative(finding: Finding, top: Path) -> Finding:
 
 def _log_line(finding: Finding, hint: str, top: Path) -> str:
     """A finding on one line of the log, which is not a command."""
-    place = _relative(finding, top).place or "the fleet"
-    said = f"{finding.message} (hint: {hint})" if hint else finding.message
+    position = _relative(finding, top).place or "the fleet"
+    message = f"{finding.message} (hint: {hint})" if hint else finding.message
     endpoints = f" [{', '.join(finding.endpoints)}]" if finding.endpoints else ""
-    text = f"{place}: {finding.severity} {display_name(finding.code)}: {said}{endpoints}"
+    text = f"{position}: {finding.severity} {display_name(finding.code)}: {message}{endpoints}"
     return text.replace("\r", " ").replace("\n", " ").replace("::", ": :")
 
 

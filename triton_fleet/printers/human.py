@@ -21,7 +21,7 @@ STYLE = {Severity.ERROR: "red bold", Severity.WARNING: "yellow bold"}
 WIDTH_OF_A_LOG = 120
 """Cells to which an excerpt is cut where no terminal has a width."""
 MIN_WIDTH = 20
-LISTED = 5
+MAX_NAMES = 5
 """The endpoints or places that a person is shown; the formats for machines have all of them."""
 TAB = "    "
 CUT = "…"
@@ -41,8 +41,8 @@ def show_findings(findings: Sequence[Finding]) -> None:
                 console.print(line, soft_wrap=True)
         if cause.hint:
             console.print(Text(f"  hint: {indent_lines(cause.hint)}", style="dim"), soft_wrap=True)
-        for extent in cause.extents(lambda each: _short(each).place):
-            console.print(Text(f"  {visible(extent.first(LISTED))}"), soft_wrap=True)
+        for extent in cause.extents(lambda repeat: _short(repeat).place):
+            console.print(Text(f"  {visible(extent.first(MAX_NAMES))}"), soft_wrap=True)
     console.print(Text(sum_of(findings), style="bold"))
 
 
@@ -61,23 +61,23 @@ def sum_of(findings: Sequence[Finding]) -> str:
 
 
 def _line(finding: Finding) -> Text:
-    place = f"{visible(place)}: " if (place := _short(finding).place) else ""
+    position = f"{visible(position)}: " if (position := _short(finding).place) else ""
     mark = (finding_prefix(finding.severity, finding.code), STYLE[finding.severity])
-    return Text.assemble((place, "bold"), mark, f": {indent_lines(finding.message)}")
+    return Text.assemble((position, "bold"), mark, f": {indent_lines(finding.message)}")
 
 
 def _draw_excerpt(excerpt: Excerpt, number: str, width: int, style: str) -> Iterator[Text]:
     gutter = f"  {number} | "
     room = max(width - len(gutter), MIN_WIDTH)
-    most = 4 * room  # characters: enough to fill it, few enough not to measure a line of a megabyte
-    before, meant, after = _fit(
-        _displayable(excerpt.line[max(excerpt.start - most, 0) : excerpt.start]),
-        _displayable(excerpt.line[excerpt.start : excerpt.end][:most]),
-        _displayable(excerpt.line[excerpt.end :][:most].rstrip()),
+    maximum = 4 * room  # characters: enough to fill it, few enough not to measure a line of a megabyte
+    before, part, after = _fit(
+        _displayable(excerpt.line[max(excerpt.start - maximum, 0) : excerpt.start]),
+        _displayable(excerpt.line[excerpt.start : excerpt.end][:maximum]),
+        _displayable(excerpt.line[excerpt.end :][:maximum].rstrip()),
         room,
     )
-    yield Text.assemble((gutter, "blue"), before, meant, after)
-    carets = "^" * max(cell_len(meant), 1)
+    yield Text.assemble((gutter, "blue"), before, part, after)
+    carets = "^" * max(cell_len(part), 1)
     blank = f"  {' ' * len(number)} | "
     yield Text.assemble((blank, "blue"), " " * cell_len(before), (carets, style))
 
@@ -86,13 +86,13 @@ def _displayable(text: str) -> str:
     return visible(text.replace("\t", TAB))
 
 
-def _fit(before: str, meant: str, after: str, width: int) -> tuple[str, str, str]:
+def _fit(before: str, part: str, after: str, width: int) -> tuple[str, str, str]:
     """The three parts in at most `width` cells; what is meant stays as long as it can."""
-    meant = _cut(meant, width)
-    room = width - cell_len(meant)
-    left = max(room // 2, room - cell_len(after))
-    before = _cut(before[::-1], left)[::-1]
-    return before, meant, _cut(after, room - cell_len(before))
+    part = _cut(part, width)
+    room = width - cell_len(part)
+    left_width = max(room // 2, room - cell_len(after))
+    before = _cut(before[::-1], left_width)[::-1]
+    return before, part, _cut(after, room - cell_len(before))
 
 
 def _cut(text: str, width: int) -> str:

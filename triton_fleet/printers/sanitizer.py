@@ -24,13 +24,13 @@ def visible(text: str) -> str:
     Python's `str.isprintable` counts both among what does not print, and every space but the plain one.
     """
     if not text.isprintable():
-        text = "".join(each if each.isprintable() else _escape(each) for each in text)
-    return INVISIBLE.sub(lambda found: _escape(found[0]), text)
+        text = "".join(character if character.isprintable() else _escape(character) for character in text)
+    return INVISIBLE.sub(lambda match: _escape(match[0]), text)
 
 
 def powerless(text: str) -> str:
     """The text in visible characters, in which no line is a command to a CI runner; line feeds stay."""
-    return LineGuard().passed(text)
+    return LineGuard().clean(text)
 
 
 def indent_lines(text: str) -> str:
@@ -40,9 +40,12 @@ def indent_lines(text: str) -> str:
 
 def printable_json(text: str) -> str:
     """The same JSON with escapes for all that does not print or that a CI runner would read as a command."""
-    escaped = "".join(each if each.isprintable() or each == "\n" else _of_json(each) for each in text)
-    escaped = INVISIBLE.sub(lambda found: _of_json(found[0]), escaped)
-    return escaped.replace(f"{BEFORE_BRACKET}[", f"{BEFORE_BRACKET}\\u005b")
+    result = "".join(
+        character if character.isprintable() or character == "\n" else _of_json(character)
+        for character in text
+    )
+    result = INVISIBLE.sub(lambda match: _of_json(match[0]), result)
+    return result.replace(f"{BEFORE_BRACKET}[", f"{BEFORE_BRACKET}\\u005b")
 
 
 class LineGuard:
@@ -52,7 +55,7 @@ class LineGuard:
         self._start = self._end = ""
         """The present line's first two characters after leading spaces, and its last two."""
 
-    def passed(self, piece: str) -> str:
+    def clean(self, piece: str) -> str:
         """The piece without power."""
         return "".join(map(self._character, piece))
 

@@ -16,8 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.printers.excerpt import Excerpt, Excerpts
-from triton_fleet.printers.file_names import place_in, uri_of
+from triton_fleet.printers.excerpt import Excerpt, Excerpts, place_in, uri_of
 from triton_fleet.rules.docs import link_to
 from triton_fleet.rules.other_codes import other_codes, other_names, severity_of
 from triton_fleet.rules.registry import rules
@@ -42,38 +41,35 @@ def as_sarif(findings: Sequence[Finding], top: Path, root: Path) -> str:
     Code scanning refuses a run of more than 25,000 results: errors come first, and a notification counts
     those that are left out.
     """
-    kept = sorted(findings, key=lambda each: each.severity is not Severity.ERROR)[:MAX_RESULTS]
-    if len(kept) == len(findings):
-        kept = list(findings)
+    selection = sorted(findings, key=lambda finding: finding.severity is not Severity.ERROR)[:MAX_RESULTS]
+    if len(selection) == len(findings):
+        selection = list(findings)
     descriptors = list(_descriptors())
     index = {descriptor["id"]: number for number, descriptor in enumerate(descriptors)}
     run = {
         "tool": {"driver": {"name": "fleet", "version": version(DISTRIBUTION), "rules": descriptors}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": {"text": "The top of the repository."}}},
-        "results": list(_results(kept, top, root / FILELESS, index)),
-        "invocations": [_invocation(len(findings) - len(kept))],
+        "results": list(_results(selection, top, root / FILELESS, index)),
+        "invocations": [_invocation(len(findings) - len(selection))],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
 def _invocation(left_out: int) -> Json:
-    found: Json = {"executionSuccessful": True}
+    invocation: Json = {"executionSuccessful": True}
     if left_out:
         text = f"{left_out} more findings are omitted: code scanning accepts at most {MAX_RESULTS}"
-        found["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
-    return found
+        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
+    return invocation
 
 
 def _descriptors() -> Iterator[Json]:
     for rule in rules().values():
         text = "\n\n".join(filter(None, (rule.summary, rule.why)))
         absolute = {"helpUri": rule.source} if rule.source.startswith("https://") else {}
-        yield {
-            **_descriptor(rule.code, rule.name, rule.summary, text, rule.severity.value),
-            **absolute,
-        }
+        yield {**_descriptor(rule.code, rule.name, rule.summary, text, rule.severity.value), **absolute}
     for code, text in other_codes().items():
         yield _descriptor(code, other_names()[code], text, text, severity_of(code).value)
 
@@ -90,12 +86,12 @@ def _descriptor(code: str, name: str, short: str, full: str, level: str) -> Json
 
 
 def _results(findings: Sequence[Finding], top: Path, fileless: Path, index: dict[str, int]) -> Iterator[Json]:
-    excerpts, seen = Excerpts(findings), Counter[str]()
+    excerpts, counts = Excerpts(findings), Counter[str]()
     for finding in findings:
-        place = place_in(top, finding.file or fileless)
+        path = place_in(top, finding.file or fileless)
         excerpt = excerpts.of(finding)
-        print_ = _fingerprint(finding, place, excerpt)
-        seen[print_] += 1
+        print_ = _fingerprint(finding, path, excerpt)
+        counts[print_] += 1
         text = f"{finding.message}\nhint: {finding.hint}" if finding.hint else finding.message
         if finding.endpoints:
             text += f"\n{len(finding.endpoints)} endpoints: {', '.join(finding.endpoints)}"
@@ -105,14 +101,14 @@ def _results(findings: Sequence[Finding], top: Path, fileless: Path, index: dict
             "level": finding.severity.value,
             # Braces and brackets stay as they are: readers show them so, doubled ones as two.
             "message": {"text": text},
-            "locations": [{"physicalLocation": _location(finding, place, excerpt)}],
+            "locations": [{"physicalLocation": _location(finding, path, excerpt)}],
             # The only name that code scanning looks at. CodeQL counts what is alike in the same way.
-            "partialFingerprints": {"primaryLocationLineHash": f"{print_}:{seen[print_]}"},
+            "partialFingerprints": {"primaryLocationLineHash": f"{print_}:{counts[print_]}"},
         }
 
 
-def _location(finding: Finding, place: PurePath, excerpt: Excerpt | None) -> Json:
-    artifact = {"uri": uri_of(place)} if place.is_absolute() else {"uri": uri_of(place), "uriBaseId": ROOT}
+def _location(finding: Finding, path: PurePath, excerpt: Excerpt | None) -> Json:
+    artifact = {"uri": uri_of(path)} if path.is_absolute() else {"uri": uri_of(path), "uriBaseId": ROOT}
     # Code scanning wants a line and a column of everything, a whole file too.
     region = {"startLine": finding.line or 1, "startColumn": finding.column or 1}
     if excerpt is not None:
@@ -124,8 +120,8 @@ def _location(finding: Finding, place: PurePath, excerpt: Excerpt | None) -> Jso
     return {"artifactLocation": artifact, "region": region}
 
 
-def _fingerprint(finding: Finding, place: PurePath, excerpt: Excerpt | None) -> str:
+def _fingerprint(finding: Finding, path: PurePath, excerpt: Excerpt | None) -> str:
     """The same while the line's text is the same, wherever it moves in its file."""
     text = excerpt.line.strip() if excerpt else finding.message
-    parts = "\0".join((finding.code, place.as_posix(), text))
+    parts = "\0".join((finding.code, path.as_posix(), text))
     return sha256(parts.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -22,15 +22,15 @@ from triton_fleet.printers.sanitizer import indent_lines, visible
 class Outcome(StrEnum):
     """How a step ended."""
 
-    DONE = "done"
-    FAILED = "failed"
-    INTERRUPTED = "interrupted"
+    SUCCESS = "done"
+    FAILURE = "failed"
+    INTERRUPTION = "interrupted"
 
 
 SIGNS = {
-    Outcome.DONE: ("✓", "green"),
-    Outcome.FAILED: ("✗", "red bold"),
-    Outcome.INTERRUPTED: ("✗", "yellow bold"),
+    Outcome.SUCCESS: ("✓", "green"),
+    Outcome.FAILURE: ("✗", "red bold"),
+    Outcome.INTERRUPTION: ("✗", "yellow bold"),
 }
 
 
@@ -59,24 +59,24 @@ class Steps:
     """
 
     console: OutputConsole
-    taken: list[FinishedStep] = field(default_factory=list)
+    history: list[FinishedStep] = field(default_factory=list)
     to_come: list[str] = field(default_factory=list)
     """Titles of the steps that follow, if a command lists them."""
-    _running: dict[str, Spinner] = field(default_factory=dict)
-    _begun: dict[str, float] = field(default_factory=dict)
+    _spinners: dict[str, Spinner] = field(default_factory=dict)
+    _starts: dict[str, float] = field(default_factory=dict)
     _live: Live | None = None
     _is_paused: bool = False
     _is_interrupted: bool = False
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Without the steps under way, which would draw over a question."""
-        self._pause(True)
+        self._set_pause(True)
         try:
             yield
         finally:
-            self._pause(False)
+            self._set_pause(False)
 
     def say(self, text: str) -> None:
         """Print a line of the step under way."""
@@ -85,77 +85,79 @@ class Steps:
                 self.console.print(Text(indent_lines(f"  {text}")), soft_wrap=True)
 
     @contextmanager
-    def step(self, title: str, *, spinner: bool = True, begun: str = "") -> Iterator[Step]:
+    def step(self, title: str, *, spinner: bool = True, start_text: str = "") -> Iterator[Step]:
         """Take one step; when it fails, its line shows that, and the error is raised again.
 
         Without a spinner the step may draw on the terminal itself. `begun` is printed at its start where
         nothing is drawn.
         """
         step = Step()
-        self._begin(title, spinner=spinner, begun=begun)
+        self._begin(title, spinner=spinner, start_text=start_text)
         try:
             yield step
         except BaseException as error:
-            failed = not isinstance(error, KeyboardInterrupt)
-            self._end(title, _reason(error), Outcome.FAILED if failed else Outcome.INTERRUPTED)
+            is_failure = not isinstance(error, KeyboardInterrupt)
+            self._end(title, _reason(error), Outcome.FAILURE if is_failure else Outcome.INTERRUPTION)
             raise
-        self._end(title, step.note, Outcome.DONE)
+        self._end(title, step.note, Outcome.SUCCESS)
 
     def interrupt(self) -> None:
         """Take the steps under way as interrupted; what their threads print later is left out."""
         with self._lock:
-            for title in list(self._begun):
-                self._end(title, "", Outcome.INTERRUPTED)
+            for title in list(self._starts):
+                self._end(title, "", Outcome.INTERRUPTION)
             self._is_interrupted = True
 
-    def _begin(self, title: str, *, spinner: bool, begun: str) -> None:
+    def _begin(self, title: str, *, spinner: bool, start_text: str) -> None:
         with self._lock:
             if title in self.to_come:
                 self.to_come.remove(title)
-            self._begun[title] = time.monotonic()
+            self._starts[title] = time.monotonic()
             if spinner:
-                self._running[title] = Spinner("dots")
-            if begun and not self.console.is_terminal:
-                self.say(begun)
+                self._spinners[title] = Spinner("dots")
+            if start_text and not self.console.is_terminal:
+                self.say(start_text)
             self._show()
 
     def _end(self, title: str, note: str, outcome: Outcome) -> None:
         with self._lock:
-            if title not in self._begun:
+            if title not in self._starts:
                 return
-            seconds = time.monotonic() - self._begun.pop(title)
-            self._running.pop(title, None)
-            self.taken.append(FinishedStep(title=title, note=note, seconds=seconds, outcome=outcome))
-            noted = f": {note}" if note and outcome is Outcome.DONE else ""
+            seconds = time.monotonic() - self._starts.pop(title)
+            self._spinners.pop(title, None)
+            self.history.append(FinishedStep(title=title, note=note, seconds=seconds, outcome=outcome))
+            note_text = f": {note}" if note and outcome is Outcome.SUCCESS else ""
             line = Text.assemble(
-                SIGNS[outcome], indent_lines(f" {title}{noted}"), (f"  {seconds:.1f} s", "dim")
+                SIGNS[outcome], indent_lines(f" {title}{note_text}"), (f"  {seconds:.1f} s", "dim")
             )
             self._show()
             self.console.print(line, soft_wrap=True)
 
-    def _pause(self, paused: bool) -> None:
+    def _set_pause(self, is_paused: bool) -> None:
         with self._lock:
-            self._is_paused = paused
+            self._is_paused = is_paused
             self._show()
 
     def _show(self) -> None:
         """Draw the steps under way on a terminal, from now on."""
-        wanted = bool(self._running) and not self._is_paused and self.console.is_terminal
-        if wanted and self._live is None:
+        is_live = bool(self._spinners) and not self._is_paused and self.console.is_terminal
+        if is_live and self._live is None:
             self._live = Live(get_renderable=self._rows, console=self.console, transient=True)
             self._live.start()
-        elif not wanted and self._live is not None:
+        elif not is_live and self._live is not None:
             self._live.stop()
             self._live = None
 
     def _rows(self) -> Table:
         # The thread that draws holds the console's lock, for which a thread with ours may wait: none here.
-        rows, now = Table.grid(padding=(0, 1)), time.monotonic()
+        rows, current_time = Table.grid(padding=(0, 1)), time.monotonic()
         rows.add_column()
         rows.add_column(no_wrap=True, overflow="ellipsis")
         rows.add_column(justify="right", style="dim")
-        for title, spinner in list(self._running.items()):
-            rows.add_row(spinner, Text(visible(title)), f"{now - self._begun.get(title, now):.0f} s")
+        for title, spinner in list(self._spinners.items()):
+            rows.add_row(
+                spinner, Text(visible(title)), f"{current_time - self._starts.get(title, current_time):.0f} s"
+            )
         return rows
 
 

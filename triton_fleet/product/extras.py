@@ -35,14 +35,14 @@ def missing_distributions(extra: str, requirements: Requirements = installed_req
         extra: Its name; "" for what is needed without one.
         requirements: Of each distribution.
     """
-    missing, visits, rest = list[str](), set[tuple[str, str]](), [(PACKAGE, extra)]
+    absent, visits, rest = list[str](), set[tuple[str, str]](), [(PACKAGE, extra)]
     while rest:
         name, own_extra = visit = rest.pop(0)
         if visit in visits:
             continue
         visits.add(visit)
         if (lines := requirements(name)) is None:
-            missing.append(name)
+            absent.append(name)
             continue
         for requirement in filter(None, map(_REQUIREMENT.match, lines)):
             marker = requirement["marker"] or ""
@@ -51,7 +51,7 @@ def missing_distributions(extra: str, requirements: Requirements = installed_req
                 continue
             extras = (requirement["extras"] or "").split(",")
             rest += [(normal_name(requirement["name"]), extra.strip()) for extra in {"", *extras}]
-    return list(dict.fromkeys(missing))
+    return list(dict.fromkeys(absent))
 
 
 def require_extra(extra: str, requirements: Requirements = installed_requirements) -> None:
@@ -60,8 +60,8 @@ def require_extra(extra: str, requirements: Requirements = installed_requirement
     Raises:
         CannotRunError: something of it is not installed.
     """
-    if missing := missing_distributions(extra, requirements):
-        raise _refusal(", ".join(missing), extra)
+    if absent := missing_distributions(extra, requirements):
+        raise _refusal(", ".join(absent), extra)
 
 
 def missing_package(
@@ -76,13 +76,15 @@ def missing_package(
     if module in {"", __name__.partition(".")[0]} or requirements(PACKAGE) is None:
         return None
     incomplete = {
-        extra: missing
+        extra: absent
         for extra in ("", DEPLOY, LOCAL)
-        if (missing := missing_distributions(extra, requirements))
+        if (absent := missing_distributions(extra, requirements))
     }
     end = f"-{normal_name(module)}"
     by_name = [
-        extra for extra, missing in incomplete.items() if any(f"-{each}".endswith(end) for each in missing)
+        extra
+        for extra, absent in incomplete.items()
+        if any(f"-{distribution}".endswith(end) for distribution in absent)
     ]
     return next((_refusal(module, extra) for extra in (*by_name, *incomplete)), None)
 
@@ -92,6 +94,6 @@ def add_extra(extra: str) -> str:
     return f"run `make setup`; without a Makefile: {install_command(f'[{extra}]' if extra else '')}"
 
 
-def _refusal(missing: str, extra: str) -> CannotRunError:
-    verb = "are" if ", " in missing else "is"
-    return CannotRunError(f"this command needs {missing}, which {verb} not installed", add_extra(extra))
+def _refusal(names: str, extra: str) -> CannotRunError:
+    verb = "are" if ", " in names else "is"
+    return CannotRunError(f"this command needs {names}, which {verb} not installed", add_extra(extra))

@@ -17,14 +17,17 @@ from triton_fleet.product.distributions import (
     DEPLOY_EXTRA,
     DISTRIBUTIONS,
     LOCAL_EXTRA,
+    NAME_WHEELS,
     PACKAGE,
     Distribution,
+    Wheels,
     distributions,
+    wheel_name,
+    wheels_in,
 )
-from triton_fleet.product.wheels import NAME_WHEELS, Wheels, wheel_name, wheels_in
 
 
-class Installed(Protocol):
+class DistributionFiles(Protocol):
     """An installed distribution."""
 
     @property
@@ -116,22 +119,22 @@ class Commit:
                 "triton-fleet-emulator is not installed, which lists what `fleet local` needs",
                 install_command(LOCAL_EXTRA),
             )
-        installed = Path(spec.origin).parent / "sources"
-        return (installed / name if installed.is_dir() else source_path(name)).read_text("utf-8")
+        sources = Path(spec.origin).parent / "sources"
+        return (sources / name if sources.is_dir() else source_path(name)).read_text("utf-8")
 
 
 Pin = Wheels | Commit
 """The sources that a fleet installs triton-fleet from."""
 
 
-def own_origin(installed: Installed | None = None) -> Origin:
+def own_origin(files: DistributionFiles | None = None) -> Origin:
     """Where a distribution came from; triton-fleet of this Python environment where none is given."""
-    found = installed or distribution(PACKAGE)
-    record: Any = json.loads(found.read_text("direct_url.json") or "{}")
+    metadata = files or distribution(PACKAGE)
+    record: Any = json.loads(metadata.read_text("direct_url.json") or "{}")
     repository, archive = record.get("vcs_info"), record.get("archive_info", {})
     url = record.get("url", "")
     return Origin(
-        version=found.version,
+        version=metadata.version,
         url=url.rstrip("/"),
         repository=f"{repository['vcs']}+{url}@{repository['commit_id']}" if repository else "",
         digest=archive.get("hashes", {}).get("sha256", ""),
@@ -143,7 +146,7 @@ def install_command(extras: str, origin: Origin | None = None) -> str:
     """How a remedy adds extras, such as "[local]", to the triton-fleet that is installed."""
     origin = origin or own_origin()
     if requirements := origin.requirements(extras):
-        return f"pip install {_quoted(requirements)}"
+        return f"pip install {_quote(requirements)}"
     return f"install {PACKAGE}{extras} in its version {origin.version}, as you installed it before"
 
 
@@ -167,7 +170,7 @@ def own_pin(folder: Path | None = None, origin: Origin | None = None) -> Pin:
         )
     wheels = wheels_in(folder or _folder(origin), origin.version)
     if folder is None:
-        _require_installed(wheels, origin)
+        _require_same_digests(wheels, origin)
     return wheels
 
 
@@ -176,26 +179,26 @@ def _folder(origin: Origin) -> Path:
     return origin.path.parent
 
 
-def _require_installed(wheels: Wheels, origin: Origin) -> None:
+def _require_same_digests(wheels: Wheels, origin: Origin) -> None:
     """Compare the digests that pip recorded with those of the files now.
 
     Raises:
         CannotRunError: a file is another one.
     """
-    for each in DISTRIBUTIONS:
-        wheel = wheels.by_name.get(each.name)
+    for part in DISTRIBUTIONS:
+        wheel = wheels.by_name.get(part.name)
         try:
-            found = origin if each.name == PACKAGE else own_origin(distribution(each.name))
+            part_origin = origin if part.name == PACKAGE else own_origin(distribution(part.name))
         except PackageNotFoundError:
             continue
-        if wheel and found.digest not in {"", wheel.digest}:
+        if wheel and part_origin.digest not in {"", wheel.digest}:
             raise CannotRunError(
-                f"{wheel.name} is another file than this {each.name} was installed from: its SHA-256 differs",
+                f"{wheel.name} is another file than this {part.name} was installed from: its SHA-256 differs",
                 f"install it again from that file, or name the folder of its wheel: {NAME_WHEELS}",
             )
 
 
-def _quoted(requirements: Sequence[str]) -> str:
+def _quote(requirements: Sequence[str]) -> str:
     return " ".join(f"'{requirement}'" for requirement in requirements)
 
 
@@ -203,5 +206,5 @@ def _way_to_wheels(origin: Origin) -> str:
     if origin.is_folder:
         return f"build them with `make wheel` in {origin}"
     if origin.url:
-        return f"build them with `pip wheel --no-deps {_quoted(origin.requirements(LOCAL_EXTRA))}`"
+        return f"build them with `pip wheel --no-deps {_quote(origin.requirements(LOCAL_EXTRA))}`"
     return f"download them from where you got version {origin.version}"

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from triton_fleet.core.files import require_writable, write_atomically
 from triton_fleet.core.sources import source_path
-from triton_fleet.product.distributions import DEPLOY_EXTRA, LOCAL_EXTRA, VENDOR, product_line, product_lines
+from triton_fleet.findings import CannotRunError
+from triton_fleet.product.distributions import (
+    DEPLOY_EXTRA,
+    LOCAL_EXTRA,
+    VENDOR,
+    product_line,
+    product_lines,
+    wheels_in,
+)
 from triton_fleet.product.pin import Commit, Pin
 
 REQUIREMENTS = "requirements.txt"
@@ -43,7 +53,7 @@ def setup_files(root: Path, pin: Pin) -> Mapping[str, str | bytes]:
         DEPENDENCIES: locked_requirements("requirements.txt"),
         **(
             {
-                LOCAL: _locked(
+                LOCAL: _lock_text(
                     pin.local_lock("requirements-local.txt"), pin.local_lock("requirements-triton.txt")
                 )
             }
@@ -56,10 +66,10 @@ def setup_files(root: Path, pin: Pin) -> Mapping[str, str | bytes]:
 
 def locked_requirements(*names: str) -> str:
     """The pins of locks of this version with their hashes, without their comments."""
-    return _locked(*(source_path(name).read_text("utf-8") for name in names))
+    return _lock_text(*(source_path(name).read_text("utf-8") for name in names))
 
 
-def _locked(*pins: str) -> str:
+def _lock_text(*pins: str) -> str:
     return f"{template('locked.txt')}{_COMMENT.sub('', ''.join(pins))}"
 
 
@@ -82,16 +92,58 @@ def _requirements(file: Path, pin: Pin) -> str:
     Where one of them is continued, it has hashes that its owner wrote: all stay.
     """
     text = file.read_text("utf-8") if file.is_file() else None
-    pinned = "\n".join(pin.lines(fleet_extras(text or "", pin)))
+    pin_lines = "\n".join(pin.lines(fleet_extras(text or "", pin)))
     if text is None:
-        return Template(template("requirements.txt")).substitute(pin=pinned)
-    found = product_lines(text)
-    if any(each[0].rstrip().endswith("\\") for each in found):
+        return Template(template("requirements.txt")).substitute(pin=pin_lines)
+    lines = product_lines(text)
+    if any(line[0].rstrip().endswith("\\") for line in lines):
         return text
     first = product_line(text)
     if first is None:
-        return f"{text.rstrip()}\n{pinned}\n".lstrip()
-    for each in reversed(found):
-        end = each.end() if each.start() == first.start() else each.end() + 1
-        text = text[: each.start()] + (pinned if each.start() == first.start() else "") + text[end:]
+        return f"{text.rstrip()}\n{pin_lines}\n".lstrip()
+    for line in reversed(lines):
+        end = line.end() if line.start() == first.start() else line.end() + 1
+        text = text[: line.start()] + (pin_lines if line.start() == first.start() else "") + text[end:]
     return text
+
+
+def first_install(file: Path, arguments: Sequence[str]) -> int:
+    """Set up the fleet that is named, and run `fleet init` in it; no file is overwritten.
+
+    Only the standard library is needed.
+
+    Args:
+        file: The wheel of triton-fleet; beside it are those of the other distributions.
+        arguments: Those of the command: `init`, the folder, options.
+
+    Returns:
+        The exit code of `fleet init`.
+
+    Raises:
+        CannotRunError: the arguments are others, or a file or an installation is in the way.
+    """
+    if len(arguments) < 2 or arguments[0] != "init" or arguments[1].startswith("-"):
+        raise CannotRunError(
+            f"{file.name} only sets up a fleet",
+            f"python3 {file.name}/triton_fleet init DIR, then the options of `fleet init`",
+        )
+    folder = Path(arguments[1])
+    wheels = wheels_in(file.parent, file.name.split("-")[1])
+    contents = setup_files(folder, wheels)
+    require_writable(folder, contents)
+    for path, content in contents.items():
+        if not (folder / path).exists():
+            write_atomically(folder / path, content, root=folder)
+    if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
+        lines = "\n".join(wheels.lines(wheels.extras))
+        raise CannotRunError(
+            f"{folder / REQUIREMENTS} exists, without triton-fleet", f"add these lines:\n{lines}"
+        )
+    try:
+        process = subprocess.run(["make", "--no-print-directory", "-C", str(folder), "setup"], check=False)
+    except FileNotFoundError as error:
+        raise CannotRunError("make is not installed", "install it, and run this command again") from error
+    if process.returncode:
+        raise CannotRunError(f"`make setup` in {folder} failed", "run this command again to continue")
+    command = [str(folder / ".venv" / "bin" / "fleet"), *arguments]
+    return subprocess.run(command, check=False).returncode

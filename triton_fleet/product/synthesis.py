@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -15,14 +16,98 @@ from zipfile import BadZipFile, ZipFile
 from triton_fleet.core.files import write_atomically
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError
-from triton_fleet.product.distributions import DEPLOY, DEPLOY_EXTRA
+from triton_fleet.product.distributions import DEPLOY, DEPLOY_EXTRA, wheels_in
 from triton_fleet.product.extras import require_extra
-from triton_fleet.product.installation import Installation, isolated
 from triton_fleet.product.setup_files import REQUIREMENTS
-from triton_fleet.product.wheels import wheels_in
 from triton_fleet.project.project import Project
 
-THIS = Path(sys.executable)
+_PROBE = """
+import importlib.metadata, importlib.util, json
+from triton_fleet.core.sources import source_path
+packages = {}
+for name in ("triton_fleet", "fleet_stacks", "triton_endpoints"):
+    if not (spec := importlib.util.find_spec(name)):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+    packages[name] = spec.origin
+found = {"version": importlib.metadata.version("triton-fleet"), "packages": packages}
+print(json.dumps({**found, "cdk": source_path("cdk.json").read_text("utf-8")}))
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """The triton-fleet of one Python; `packages` are the files of its packages, by name.
+
+    `folders` hold packages that come before those that the Python has.
+    """
+
+    python: Path
+    version: str
+    packages: Mapping[str, Path]
+    context: Mapping[str, Any]
+    folders: Sequence[Path] = ()
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables of a process that is to import it."""
+        return isolate(os.environ, self.folders)
+
+    def __str__(self) -> str:
+        """The version, and the folder of the package `fleet`."""
+        return f"{self.version} ({self.packages['triton_fleet'].parent})"
+
+
+def isolate(variables: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, str]:
+    """Environment variables that give a Python the packages in `folders`, and of no other place."""
+    kept_variables = {
+        name: value for name, value in variables.items() if name not in {"PYTHONPATH", "PYTHONHOME"}
+    }
+    return {**kept_variables, "PYTHONPATH": os.pathsep.join(map(str, folders))} if folders else kept_variables
+
+
+def installation(python: Path, folders: Sequence[Path] = ()) -> Installation:
+    """The triton-fleet that a Python imports by itself, or first from some folders.
+
+    Raises:
+        CannotRunError: it has none, or one without a part that is compared.
+    """
+    command = [str(python), "-P", "-c", _PROBE]
+    variables = isolate(os.environ, folders)
+    process = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    if process.returncode:
+        if python == Path(sys.executable):
+            require_extra(DEPLOY)
+        reason = "".join(process.stderr.strip().splitlines()[-1:])
+        raise CannotRunError(
+            f"{python} has no triton-fleet to compare: {reason}",
+            "name a version, or the Python of an environment that has one installed",
+        )
+    record = json.loads(process.stdout)
+    return Installation(
+        python=python,
+        version=record["version"],
+        packages={name: Path(file).resolve() for name, file in record["packages"].items()},
+        context=json.loads(record["cdk"]).get("context", {}),
+        folders=tuple(folders),
+    )
+
+
+def require_distinct(own: Installation, second: Installation) -> None:
+    """Refuse two Pythons that import the same files.
+
+    Raises:
+        CannotRunError: they share a package, so its templates would be compared with themselves.
+    """
+    for name, file in second.packages.items():
+        if file == own.packages[name]:
+            raise CannotRunError(
+                f"{second.python} imports {name} from {file.parent}, as {own.python} does: "
+                "one version would be compared with itself",
+                "name the Python of an environment that has another version installed",
+            )
+
+
+OWN_PYTHON = Path(sys.executable)
 BY_HASH = ("--require-hashes", "--no-deps", "--only-binary=:all:")
 """What pip installs as `make setup` does."""
 _SUFFIX = ".template.json"
@@ -48,14 +133,16 @@ def install(folder: Path, fleet: Path, *requirements: str) -> Path:
     """
     python = folder / "bin" / "python"
     for command in (
-        [str(THIS), "-P", "-m", "venv", "--clear", str(folder)],
+        [str(OWN_PYTHON), "-P", "-m", "venv", "--clear", str(folder)],
         [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *BY_HASH]
         + [f"--requirement={name}" for name in requirements],
     ):
-        variables = isolated(os.environ)
-        done = subprocess.run(command, cwd=fleet, capture_output=True, text=True, check=False, env=variables)
-        if done.returncode:
-            reason = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        variables = isolate(os.environ)
+        process = subprocess.run(
+            command, cwd=fleet, capture_output=True, text=True, check=False, env=variables
+        )
+        if process.returncode:
+            reason = (process.stderr or process.stdout).strip().splitlines()[-1:]
             raise CannotRunError(
                 f"{', '.join(requirements)} cannot be installed: {''.join(reason)}",
                 "each line of these files needs a version, or a wheel, and its hash",
@@ -70,8 +157,8 @@ def install_wheel(folder: Path, file: Path) -> Path:
         CannotRunError: the file is another one, a wheel is missing beside it, or pip cannot install them.
     """
     try:
-        with ZipFile(file) as packed:
-            locked = packed.read("triton_fleet/sources/requirements.txt").decode()
+        with ZipFile(file) as wheel:
+            lock = wheel.read("triton_fleet/sources/requirements.txt").decode()
     except (OSError, BadZipFile, KeyError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise CannotRunError(
@@ -84,7 +171,7 @@ def install_wheel(folder: Path, file: Path) -> Path:
         for path, content in wheels.files(DEPLOY_EXTRA).items():
             write_atomically(fleet / path, content)
         lines = "\n".join(wheels.lines(DEPLOY_EXTRA))
-        write_atomically(fleet / REQUIREMENTS, f"{lines}\n{locked}")
+        write_atomically(fleet / REQUIREMENTS, f"{lines}\n{lock}")
         return install(folder, fleet, REQUIREMENTS)
 
 
@@ -96,21 +183,21 @@ def settings(root: Path) -> Mapping[str, Any]:
     """
     file = root / "cdk.json"
     try:
-        found = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-        if not isinstance(found, dict):
+        document = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        if not isinstance(document, dict):
             raise ValueError("it is another JSON value")
     except ValueError as error:
         raise CannotRunError(
             f"{file} is not a JSON object: {error}", "correct or restore the file"
         ) from error
-    context: Mapping[str, Any] = found.get("context") or {}
+    context: Mapping[str, Any] = document.get("context") or {}
     return context
 
 
-def upgraded(context: Mapping[str, Any], this: Installation, other: Installation) -> dict[str, Any]:
+def upgraded_context(context: Mapping[str, Any], this: Installation, newer: Installation) -> dict[str, Any]:
     """The CDK context after an upgrade: what the other version ships, and the keys that the owner added."""
     own = {key: value for key, value in context.items() if key not in this.context}
-    return {**own, **other.context}
+    return {**own, **newer.context}
 
 
 def project_templates(
@@ -121,14 +208,16 @@ def project_templates(
     Raises:
         CannotRunError: the app failed, with what it reported, or its version makes other stacks.
     """
-    place, names = project.place, list(endpoints)
-    only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
-    templates = synthesise(version, project.root, place.environment, {**settings(project.root), **only})
-    stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}
+    deployment, names = project.deployment, list(endpoints)
+    selection = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
+    templates = synthesise(
+        version, project.root, deployment.environment, {**settings(project.root), **selection}
+    )
+    stacks = {"": deployment.stack, **{name: stack_of(deployment, name) for name in names}}
     for stack in stacks.values():
         if stack not in templates:
             problem = f"triton-fleet {version.version} makes no stack {stack}"
-            raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={place.environment}")
+            raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={deployment.environment}")
     return {name: templates[stack] for name, stack in stacks.items()}
 
 
@@ -152,7 +241,7 @@ def synthesise(
             "CDK_CONTEXT_JSON": json.dumps(context),
             "CDK_VALIDATION": "false",
         }
-        done = subprocess.run(
+        process = subprocess.run(
             app_command(python, root),
             cwd=root,
             env=variables,
@@ -160,10 +249,10 @@ def synthesise(
             text=True,
             check=False,
         )
-        if done.returncode:
-            if python == THIS:
+        if process.returncode:
+            if python == OWN_PYTHON:
                 require_extra(DEPLOY)
-            problem = f"{python} cannot synthesise {environment}:\n{done.stderr.strip()}"
+            problem = f"{python} cannot synthesise {environment}:\n{process.stderr.strip()}"
             raise CannotRunError(problem, f"see what it finds: fleet check --env {environment}")
         files = sorted(Path(output).glob(f"*{_SUFFIX}"))
         return {file.name.removesuffix(_SUFFIX): json.loads(file.read_text("utf-8")) for file in files}

@@ -1,4 +1,4 @@
-"""What npm installs for a fleet, with the Node.js that runs it, and their versions."""
+"""The packages that npm installs for a fleet, with the Node.js that runs them, and their versions."""
 
 from __future__ import annotations
 
@@ -44,32 +44,32 @@ def cdk_toolkit(root: Path) -> Path:
     return npm_package(root, "@aws-cdk/toolkit-lib", "the CDK's toolkit")
 
 
-def npm_package(root: Path, package: str, what: str) -> Path:
+def npm_package(root: Path, package: str, label: str) -> Path:
     """The folder of a package that package.json pins.
 
     Args:
         root: The fleet.
         package: Its name.
-        what: What it is, for people.
+        label: What it is, for people.
 
     Raises:
         CannotRunError: it is missing, has a wrong version, or is not pinned.
     """
-    wanted = _pinned_version(root / "package.json", package, what)
+    pinned_version = _pinned_version(root / "package.json", package, label)
     folder = root / "node_modules" / package
     if not (folder / "package.json").is_file():
-        raise CannotRunError(f"{what} {wanted} is not installed in {root}", GET_PACKAGES)
+        raise CannotRunError(f"{label} {pinned_version} is not installed in {root}", GET_PACKAGES)
     version = json.loads((folder / "package.json").read_text())["version"]
-    if version != wanted:
-        raise CannotRunError(f"{what} is {version}; package.json pins {wanted}", GET_PACKAGES)
+    if version != pinned_version:
+        raise CannotRunError(f"{label} is {version}; package.json pins {pinned_version}", GET_PACKAGES)
     return folder
 
 
-def _pinned_version(file: Path, package: str, what: str) -> str:
+def _pinned_version(file: Path, package: str, label: str) -> str:
     try:
         return str(json.loads(file.read_text())["devDependencies"][package])
     except (OSError, ValueError, KeyError) as error:
-        problem = f"{file} does not pin {what} under devDependencies: {error}"
+        problem = f"{file} does not pin {label} under devDependencies: {error}"
         raise CannotRunError(problem, "restore the file, or run `fleet init --upgrade`") from error
 
 
@@ -90,11 +90,11 @@ def check_node(path: str) -> None:
     node = shutil.which("node", path=path)
     if node is None:
         raise CannotRunError("Node.js is not on PATH", get_node())
-    asked = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
-    version = re.fullmatch(r"v(\d+)\..*", asked.stdout.strip())
+    process = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
+    version = re.fullmatch(r"v(\d+)\..*", process.stdout.strip())
     if version is None:
-        output = (asked.stderr or asked.stdout).strip()
-        problem = f"{node} does not print its version (exit code {asked.returncode}): {output}"
+        output = (process.stderr or process.stdout).strip()
+        problem = f"{node} does not print its version (exit code {process.returncode}): {output}"
         raise CannotRunError(problem, get_node())
     if int(version[1]) < OLDEST_NODE:
         problem = f"{node} is Node.js {version[0]}; {OLDEST_NODE} or newer is needed"

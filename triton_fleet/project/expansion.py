@@ -10,13 +10,10 @@ from typing import Any
 import yaml
 
 from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.layers import Layering, merged, profiles_of
-from triton_fleet.project.null_values import takes_null
-from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.folders import ENVIRONMENTS, SPECS
-from triton_fleet.spec.s3_repository import S3
-from triton_fleet.spec.scalars import plain_value
-from triton_fleet.spec.source import KeyPath, Source
+from triton_fleet.project.layers import Layering, merged, profiles_of, takes_null
+from triton_fleet.project.reader import plain_value
+from triton_fleet.spec.endpoint import S3, EndpointSpec
+from triton_fleet.spec.source import ENVIRONMENTS, SPECS, KeyPath, Source
 
 HEADER = """\
 # yaml-language-server: $schema=../../model_specs/endpoint.schema.json

@@ -10,10 +10,10 @@ from triton_fleet.findings import FindingsError, all_of
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import SpecFiles, spec_files, yaml_stems
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.folders import ENVIRONMENTS, LOCK_END, LOCKS, OWN_FOLDERS, PROFILES
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.prices import PRICES, FleetPrices, PriceBook
 from triton_fleet.spec.problems import validate
+from triton_fleet.spec.source import ENVIRONMENTS, LOCK_END, LOCKS, OWN_FOLDERS, PROFILES
 
 CDK_SETTINGS = "cdk.json"
 """Its `context` goes into templates."""

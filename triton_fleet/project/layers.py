@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.null_values import takes_null
 from triton_fleet.project.spec_files import folder_files
-from triton_fleet.spec.folders import FOLDER, PROFILES
+from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.problems import did_you_mean, dotted_path, validate
 from triton_fleet.spec.profile import (
     PROFILE_NAME_RULE,
@@ -26,7 +26,36 @@ from triton_fleet.spec.profile import (
     is_profile_name,
     written_names,
 )
-from triton_fleet.spec.source import KeyPath, Mark, Source, finding_at
+from triton_fleet.spec.source import FOLDER, PROFILES, KeyPath, Mark, Source, finding_at
+
+
+@cache
+def takes_null(path: KeyPath) -> bool:
+    """Whether `null` stays at a key of a spec: as its value, or because the key is unknown and is refused."""
+    types: list[Any] = [EndpointSpec]
+    for part in path:
+        types = [inner for each in types for inner in _below(each, part)]
+    return not types or any(each in (NoneType, object) for each in types)
+
+
+def _below(annotation: Any, part: str | int) -> Iterator[Any]:
+    """The types of what a mapping or list of this type has at a key or index."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        field = annotation.model_fields.get(str(part))
+        yield from _alternatives(field.annotation) if field else ()
+    elif get_origin(annotation) in (dict, tuple) and (inner := get_args(annotation)):
+        yield from _alternatives(inner[1] if get_origin(annotation) is dict else inner[0])
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) in (Union, UnionType):
+        for argument in get_args(annotation):
+            yield from _alternatives(argument)
+    elif get_origin(annotation) is Annotated:
+        yield from _alternatives(get_args(annotation)[0])
+    else:
+        yield annotation
+
 
 OWN_KEYS = ("profile", "overrides")
 """The keys by which a layer names other layers."""

@@ -14,9 +14,18 @@ from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layering, merged
 from triton_fleet.spec.environment import LOCAL, Environment
-from triton_fleet.spec.folders import FOLDER, LOCK_END, LOCKS, PROFILES, SPEC_END, SPECS
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.source import KeyPath, Source, finding_at
+from triton_fleet.spec.source import (
+    FOLDER,
+    LOCK_END,
+    LOCKS,
+    PROFILES,
+    SPEC_END,
+    SPECS,
+    KeyPath,
+    Source,
+    finding_at,
+)
 
 ABSENT, WITHOUT_SPEC = "FL511", "FL841"
 KEY = "environments"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,18 +10,32 @@ from pathlib import Path
 from triton_fleet.core.read_cache import ReadCache
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.kept_tags import kept_tags
 from triton_fleet.project.layers import Layer, Layering, merged, profiles_of
 from triton_fleet.project.membership import members_of
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import require_own_folders, yaml_stems
-from triton_fleet.spec.deployment import Deployment, place_of
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.folders import LOCKS, PROFILES
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.problems import did_you_mean, validate
-from triton_fleet.spec.source import Source, finding_at
+from triton_fleet.spec.source import LOCKS, PROFILES, Source, finding_at
+
+
+def kept_tags(environment: Source, layers: Sequence[Layer]) -> Iterator[Finding]:
+    """Each `null` over a tag that the environment's own `tags` have, unless a higher layer has a value."""
+    tags = environment.data.get("tags")
+    for tag in tags if isinstance(tags, dict) else ():
+        for layer in reversed(layers):
+            given = layer.source.data.get("tags")
+            if not isinstance(given, dict) or tag not in given:
+                continue
+            if given[tag] is None:
+                place = f"environments/{environment.file.name}"
+                message = f"`null` does not remove the tag {tag!r}: it is in the top-level `tags` of {place}"
+                hint = f"write another value here, or move the tag to `defaults.tags` of {place}"
+                yield finding_at(layer.source.mark(("tags", tag)), "FL517", message, hint)
+            break
 
 
 @dataclass(frozen=True)
@@ -77,9 +91,9 @@ class Project:
         return self.environment.promoted_from is not None
 
     @cached_property
-    def place(self) -> Deployment:
+    def deployment(self) -> Deployment:
         """Where the environment's fleet lives."""
-        return place_of(self.environment)
+        return Deployment.of(self.environment)
 
     def load(self, endpoint: str) -> LoadedSpec:
         """An endpoint's spec as it holds in this environment.

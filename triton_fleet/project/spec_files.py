@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.folders import FOLDER, OWN_FOLDERS, POLICIES, SPECS
+from triton_fleet.spec.source import FOLDER, OWN_FOLDERS, POLICIES, SPECS
 
 
 @dataclass(frozen=True)

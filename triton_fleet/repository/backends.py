@@ -45,11 +45,11 @@ def backend_of(config: Any, model: str, names: Collection[str]) -> str:
     `names` are those of FILES in the first of the model's directories. Without any, what follows the
     first dot of the model's own name is its backend: `embed.dali`.
     """
-    named = named_backend(config)
-    if named or config.platform or config.default_model_filename:
-        return named
-    found = (backend for name, backend in FILES.items() if name in names)
-    return next(found, model.partition(".")[2])
+    backend_name = named_backend(config)
+    if backend_name or config.platform or config.default_model_filename:
+        return backend_name
+    backends = (backend for name, backend in FILES.items() if name in names)
+    return next(backends, model.partition(".")[2])
 
 
 def named_backend(config: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a model repository, a folder or an archive, holds: names, kinds, sizes, and a few files' content."""
+"""The content of a model repository: names, kinds, sizes, and a few files' own content."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from triton_fleet.findings import Finding
-from triton_fleet.repository.conda_environment import CondaEnvironment
-from triton_fleet.repository.entry_path import packing_key
-from triton_fleet.repository.onnx_header import OnnxHeader
-from triton_fleet.repository.version_folders import is_version
+from triton_fleet.repository.entry_path import is_version, packing_key
 
 
 class EntryKind(StrEnum):
@@ -101,8 +98,59 @@ class Contents:
             while above and above not in sizes:
                 sizes[above] = None
                 above = above.rpartition("/")[0]
-        return sorted(sizes.items(), key=lambda each: packing_key(each[0], is_folder=each[1] is None))
+        return sorted(sizes.items(), key=lambda item: packing_key(item[0], is_folder=item[1] is None))
 
     def is_file(self, path: str) -> bool:
         """Whether a regular file has that path."""
         return path in self.entries and self.entries[path].kind is EntryKind.FILE
+
+
+@dataclass(frozen=True)
+class CondaEnvironment:
+    """The content of a packed environment; `problem` is why it cannot be read, or empty.
+
+    `activate` is the path of bin/activate in it, "" if there is none; `python` is the minor version of its
+    interpreter, such as "3.12", "" if it has none.
+    """
+
+    activate: str = ""
+    python: str = ""
+    problem: str = ""
+
+
+TENSOR = "ONNX_TYPE_TENSOR"
+
+
+@dataclass(frozen=True)
+class OnnxTensor:
+    """A tensor, with its Triton data type: `TYPE_FP32`; "" if it is not a tensor or Triton has no such type.
+
+    A dimension is -1 where the graph leaves it open or gives it a name; `shape` is None where it has none.
+    `onnx_type` is what it is instead of a tensor, as Triton's backend calls it.
+    """
+
+    name: str
+    data_type: str
+    shape: tuple[int, ...] | None
+    onnx_type: str = TENSOR
+
+
+@dataclass(frozen=True)
+class OnnxHeader:
+    """A graph's header; `problem` is why it cannot be read or loaded, or empty.
+
+    `inputs` are without those that an initializer gives a value; those of them that a request may give
+    another value are `overridable`. ONNX Runtime may know more of the outputs: it infers dimensions that the
+    file leaves open. `external` are the files, relative to the graph's folder, that hold weights.
+    `ir_version` is the version of the file's format, 0 if it has none; `opsets` are the versions of the
+    operator sets by domain, in the file's order. `certain` is False if only this reader has the problem.
+    """
+
+    inputs: tuple[OnnxTensor, ...] = ()
+    outputs: tuple[OnnxTensor, ...] = ()
+    overridable: tuple[OnnxTensor, ...] = ()
+    external: tuple[str, ...] = ()
+    ir_version: int = 0
+    opsets: tuple[tuple[str, int], ...] = ()
+    problem: str = ""
+    certain: bool = True

@@ -26,14 +26,14 @@ def renamed_config(content: bytes, models: Collection[str], copy: int) -> bytes:
     Raises:
         PbtxtError: it is not in protobuf's text format.
     """
-    renamed, rest = bytearray(), 0
+    result, rest = bytearray(), 0
     for text in _names(content):
         if text.value in models:
-            renamed += content[rest : text.end]
+            result += content[rest : text.end]
             # An end that is added to the last literal is right whatever quotes and escapes it is written in.
-            renamed += f"_{copy}".encode()
+            result += f"_{copy}".encode()
             rest = text.end
-    return bytes(renamed + content[rest:])
+    return bytes(result + content[rest:])
 
 
 def check_copyable(repository: Contents, models: Sequence[str]) -> None:
@@ -47,12 +47,12 @@ def check_copyable(repository: Contents, models: Sequence[str]) -> None:
     for model in models:
         if repository.is_file(repository.path(model, CONFIG)):
             findings += _config_findings(repository, model)
-    others = {model: set(models) - {model} for model in models}
+    neighbours = {model: set(models) - {model} for model in models}
     for path, size in repository.packed_entries:
         model = path.partition("/")[0]
-        if path.endswith(".py") and size is not None and model in others:
+        if path.endswith(".py") and size is not None and model in neighbours:
             file = repository.file(path)
-            names = model_names_in(file, others[model], repository.texts.get(path))
+            names = model_names_in(file, neighbours[model], repository.texts.get(path))
             findings += [_in_code(file, line, name) for line, name in names]
     if findings:
         raise FindingsError(findings)

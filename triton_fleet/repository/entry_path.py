@@ -1,9 +1,14 @@
-"""The names and paths that entries of a repository may have: one rule to read, pack and unpack."""
+"""The names and paths that entries of a repository may have, versions too: one rule for all readers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from typing import Any
 
+from triton_fleet.catalog.backends import backend_facts
+from triton_fleet.repository.backends import named_backend
+from triton_fleet.repository.model_config import model_config
 from triton_fleet.repository.stream import UnreadableError
 
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -55,3 +60,45 @@ def require_plain(path: str) -> None:
     is_plain = path and path == plain_path(path)
     if problem := path_problem(path) or ("" if is_plain else "has an empty name in its path"):
         raise UnreadableError(f"{path!r} {problem}")
+
+
+FIRST = "1"
+VERSION = re.compile(r"0|[1-9][0-9]*")
+_POLICY = b"specific"
+
+
+def is_version(folder: str) -> bool:
+    """Whether Triton reads a model's folder of that name as a version."""
+    return VERSION.fullmatch(folder) is not None
+
+
+def empty_versions(config: bytes, folders: Collection[str]) -> list[str]:
+    """The version folders without files that a model has when it is packed, sorted.
+
+    These are the ones that its version policy names, else `1` where no version has a file.
+
+    Args:
+        config: The content of its config.pbtxt.
+        folders: Its version folders with files.
+    """
+    if folders and _POLICY not in config:
+        return []
+    message = model_config(config)
+    if message is None or not needs_no_file(message):
+        return []
+    policy = message.version_policy
+    if policy.WhichOneof("policy_choice") == "specific":
+        policy_names = {str(version) for version in policy.specific.versions if version >= 0}
+        return sorted(policy_names.difference(folders))
+    return [] if folders else [FIRST]
+
+
+def needs_no_file(config: Any) -> bool:
+    """Whether a model can be served from an empty version folder.
+
+    An ensemble can. What a backend looks for that the catalog does not know, nobody knows here.
+    """
+    if config.platform == "ensemble" or config.HasField("ensemble_scheduling"):
+        return True
+    backend = named_backend(config)
+    return bool(backend) and backend_facts(backend, platform=config.platform, runtime=config.runtime) is None

@@ -2,17 +2,21 @@
 
 Sources: pytorch, caffe2/serialize/inline_container.cc, PyTorchStreamReader (the archive's folder is that of
 its first entry), and torch/csrc/jit/serialization/import.cpp, ScriptModuleDeserializer::deserialize and
-deserialize in import_legacy.cpp (`constants`, `model.json`); xgboost, doc/model.schema (`learner`).
+deserialize in import_legacy.cpp (`constants`, `model.json`); xgboost, doc/model.schema (`learner`); for
+files that Git LFS has not fetched, https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zipfile
 from pathlib import Path
 
-from triton_fleet.repository.lfs import BEGIN, IS_POINTER
+from triton_fleet.core.sizes import format_size
+from triton_fleet.findings import Finding
+from triton_fleet.repository.stream import Stream
 
 MAX_JSON_BYTES = 64 << 20
 """Of a file that is parsed here; Python needs several times as much memory."""
@@ -66,3 +70,30 @@ def xgboost_json_problem(file: Path) -> str:
 def _is_pointer(file: Path) -> bool:
     with file.open("rb") as content:
         return content.read(len(BEGIN)) == BEGIN
+
+
+BEGIN = b"version https://git-lfs"
+IS_POINTER = "it is only a Git LFS pointer: run `git lfs pull`"
+CODE = "FL750"
+MIN_BYTES, MAX_BYTES = 100, 1023
+"""Of a pointer."""
+_SIZE = re.compile(rb"^size ([0-9]{1,18})$", re.MULTILINE)
+
+
+def is_pointer(stream: Stream) -> bool:
+    """Whether what comes next is the text that stands for a file."""
+    return stream.peek(len(BEGIN)) == BEGIN
+
+
+def lfs_size(content: bytes) -> int | None:
+    """The bytes of the file that a pointer stands for; None of content that is not a pointer."""
+    if not content.startswith(BEGIN) or len(content) > MAX_BYTES:
+        return None
+    size = _SIZE.search(content)
+    return int(size[1]) if size else 0
+
+
+def lfs_finding(file: Path, size: int) -> Finding:
+    """The error for a file that Git LFS has not fetched."""
+    message = f"this clone has only Git LFS's pointer to the file, which has {format_size(size)}"
+    return Finding(code=CODE, message=message, hint="run `git lfs pull`", file=file)

@@ -17,7 +17,7 @@ from typing import Any
 import tritonclient
 
 from triton_fleet.repository.text_format.cpp import for_python
-from triton_fleet.repository.text_format.nodes import Message, Scalar, elements
+from triton_fleet.repository.text_format.parser import Message, Scalar, elements
 from triton_fleet.repository.text_format.tokens import PbtxtError
 from triton_fleet.repository.text_format.tree import parse
 
@@ -96,15 +96,15 @@ def model_config(content: bytes) -> Any | None:
     return None
 
 
-def loaded_versions(config: Any, there: Collection[str]) -> list[str]:
+def loaded_versions(config: Any, present_numbers: Collection[str]) -> list[str]:
     """Those of the version directories that Triton would load, the newest first."""
-    newest, policy = sorted(there, key=int, reverse=True), config.version_policy
+    newest, policy = sorted(present_numbers, key=int, reverse=True), config.version_policy
     match policy.WhichOneof("policy_choice"):
         case "all":
             return newest
         case "specific":
-            wanted = set(policy.specific.versions)
-            return [version for version in newest if int(version) in wanted]
+            policy_numbers = set(policy.specific.versions)
+            return [version for version in newest if int(version) in policy_numbers]
         case "latest":
             return newest[: policy.latest.num_versions]
         case _:
@@ -116,14 +116,14 @@ def item_bytes(config: Any) -> int:
 
     A variable dimension counts as 1, a string as 0; at most 2**63 - 1.
     """
-    required = (each for each in config.input if not each.optional)
-    return min(sum(map(_input_bytes, required)), MAX_COUNT)
+    tensors = (tensor for tensor in config.input if not tensor.optional)
+    return min(sum(map(_input_bytes, tensors)), MAX_COUNT)
 
 
 def _input_bytes(model_input: Any) -> int:
     types = type(model_input).DESCRIPTOR.fields_by_name["data_type"].enum_type.values_by_number
-    known = types.get(model_input.data_type)
-    size = SIZES.get(known.name, 0) if known else 0
+    item_size = types.get(model_input.data_type)
+    size = SIZES.get(item_size.name, 0) if item_size else 0
     for dimension in model_input.dims:
         size = min(size * max(dimension, 1), MAX_COUNT)
     return size
@@ -133,10 +133,10 @@ def _input_bytes(model_input: Any) -> int:
 def _schema() -> Any:
     """Triton's schema, from its file: the package around it imports gRPC, which takes a fifth of a second."""
     file = Path(tritonclient.__path__[0]) / "grpc" / "model_config_pb2.py"
-    found = spec_from_file_location(file.stem, file)
-    assert found is not None and found.loader is not None  # noqa: S101 - it is a Python file
-    schema = module_from_spec(found)
-    found.loader.exec_module(schema)
+    module_spec = spec_from_file_location(file.stem, file)
+    assert module_spec is not None and module_spec.loader is not None  # noqa: S101 - it is a Python file
+    schema = module_from_spec(module_spec)
+    module_spec.loader.exec_module(schema)
     return schema
 
 
@@ -160,7 +160,7 @@ def _problem(error: Any, text: str) -> str:
 
 def _line_beyond_range(content: bytes, descriptor: Any) -> int:
     tree = parse(content)
-    return next((tree.line_of(each.at) for each in _beyond_range(tree.root, descriptor)), 1)
+    return next((tree.line_of(field.at) for field in _beyond_range(tree.root, descriptor)), 1)
 
 
 def _beyond_range(message: Message, descriptor: Any) -> Iterator[Scalar]:

@@ -15,10 +15,10 @@ from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.contents import Contents, Entry, EntryKind
 
-MISSING, WRONG_KIND, OUTSIDE = "FL456", "FL457", "FL458"
+NO_FILE, WRONG_KIND, OUTSIDE = "FL456", "FL457", "FL458"
 NO_CODE = "FL410"
 """A load of such a model never ends (tried with 24.10)."""
-NAMED = "default_model_filename"
+FILENAME_KEY = "default_model_filename"
 NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]")
 
 
@@ -45,50 +45,52 @@ def missing_files(
     facts = backend_facts(backend, platform=config.message.platform, runtime=config.message.runtime)
     if facts is None:
         return
-    wanted = expected_files(config, facts, release)
+    expected = expected_files(config, facts, release)
     yield from _name(config, facts, release)
-    for version in versions if wanted else ():
+    for version in versions if expected else ():
         folder = contents.path(model, version)
-        found = [each for each in wanted if _path(folder, each.name) in contents.entries]
+        present_files = [file for file in expected if _path(folder, file.name) in contents.entries]
         is_python = facts.name == "python"
-        if is_python and ("/" in wanted[0].name or not contents.is_file(_path(folder, wanted[0].name))):
-            found = []  # it is imported as a module of the version directory
-        if found:
-            yield from _as_it_is(contents, folder, found[0])
-        elif model not in built and (is_python or not _may_exist(config, contents, folder, wanted)):
-            yield _missing_finding(config, facts, contents, folder, wanted)
+        if is_python and ("/" in expected[0].name or not contents.is_file(_path(folder, expected[0].name))):
+            present_files = []  # it is imported as a module of the version directory
+        if present_files:
+            yield from _as_it_is(contents, folder, present_files[0])
+        elif model not in built and (is_python or not _may_exist(config, contents, folder, expected)):
+            yield _absence(config, facts, contents, folder, expected)
         if model not in built:
             yield from _for_capabilities(config, contents, folder)
 
 
 def expected_files(config: ParsedConfig, facts: Backend, release: str | None) -> list[ModelFile]:
     """The files that the backend reads, in its order; empty where its parameters or platform are wrong."""
-    given = {key: value.string_value for key, value in config.message.parameters.items()}
+    values = {key: value.string_value for key, value in config.message.parameters.items()}
     default = [
         file
         for file in facts.files
         if (release is None or file.since <= release)
         and (not config.message.platform or file.platform in ("", config.message.platform))
-        and all((given.get(key) or facts.parameters[key].default) == of for key, of in file.parameter.items())
+        and all(
+            (values.get(key) or facts.parameters[key].default) == of for key, of in file.parameter.items()
+        )
     ]
-    if not default or not (named := config.message.default_model_filename):
+    if not default or not (filename := config.message.default_model_filename):
         return default
     like = default[0]
-    several = len({each.kind for each in default}) > 1 or bool(like.parameter)
+    several = len({model_file.kind for model_file in default}) > 1 or bool(like.parameter)
     first = ModelFile(
-        name=named,
+        name=filename,
         kind="either" if several else like.kind,
         inside=like.name if like.parameter else like.inside,
         beside=like.beside,
     )
-    return [first, *(each for each in default if each.always)]
+    return [first, *(model_file for model_file in default if model_file.always)]
 
 
 def _as_it_is(contents: Contents, folder: str, file: ModelFile) -> Iterator[Finding]:
     """What is wrong with a file or a folder that exists."""
     path = _path(folder, file.name)
     kind, place = contents.entries[path].kind, contents.file(path)
-    start, ending = splitext(path)
+    start, extension = splitext(path)
     if kind is EntryKind.FOLDER and file.kind == "file":
         message = f"'{path}' is a folder, and the backend reads it as a file"
         yield Finding(code=WRONG_KIND, message=message, file=place, hint="put the file itself there")
@@ -99,40 +101,40 @@ def _as_it_is(contents: Contents, folder: str, file: ModelFile) -> Iterator[Find
     elif kind is EntryKind.FOLDER and file.inside and f"{path}/{file.inside}" not in contents.entries:
         message = f"unable to find '{path}/{file.inside}'"
         hint = f"of a folder the backend reads {file.inside} in it"
-        yield Finding(code=MISSING, message=message, file=place, hint=hint)
+        yield Finding(code=NO_FILE, message=message, file=place, hint=hint)
     elif (
         kind is EntryKind.FILE
-        and ending in file.beside
-        and start + file.beside[ending] not in contents.entries
+        and extension in file.beside
+        and start + file.beside[extension] not in contents.entries
     ):
-        message = f"'{path}' has no '{start}{file.beside[ending]}' beside it, which would hold its weights"
+        message = f"'{path}' has no '{start}{file.beside[extension]}' beside it, which would hold its weights"
         hint = "leave it so if the model has no weights"
-        yield Finding(code=MISSING, message=message, file=place, hint=hint, severity=Severity.WARNING)
+        yield Finding(code=NO_FILE, message=message, file=place, hint=hint, severity=Severity.WARNING)
 
 
-def _missing_finding(
-    config: ParsedConfig, facts: Backend, contents: Contents, folder: str, wanted: Sequence[ModelFile]
+def _absence(
+    config: ParsedConfig, facts: Backend, contents: Contents, folder: str, files: Sequence[ModelFile]
 ) -> Finding:
-    paths = " or ".join(f"'{_path(folder, each.name)}'" for each in wanted)
-    code, message = MISSING, f"unable to find {paths} for model '{config.name}'"
+    paths = " or ".join(f"'{_path(folder, file.name)}'" for file in files)
+    code, message = NO_FILE, f"unable to find {paths} for model '{config.name}'"
     if facts.name == "python":
         version = folder.rpartition("/")[2]
         code = NO_CODE
         message = (
-            f"model '{config.name}' uses the Python backend and has no {wanted[0].name} in version"
+            f"model '{config.name}' uses the Python backend and has no {files[0].name} in version"
             f" {version}, which is loaded: the load never ends"
         )
-    hint = meant_file(facts, contents.below(folder), wanted[0])
+    hint = meant_file(facts, contents.below(folder), files[0])
     if config.message.default_model_filename:
-        return config.finding(code, message, NAMED, hint=hint)
+        return config.finding(code, message, FILENAME_KEY, hint=hint)
     return Finding(code=code, message=message, file=contents.file(folder), hint=hint)
 
 
-def _may_exist(config: ParsedConfig, contents: Contents, folder: str, wanted: Sequence[ModelFile]) -> bool:
+def _may_exist(config: ParsedConfig, contents: Contents, folder: str, files: Sequence[ModelFile]) -> bool:
     """Whether it may be outside of the repository, or one for the GPU's compute capability serves instead."""
-    others = config.message.cc_model_filenames.values()
-    out = any(_path(folder, each.name).startswith("..") for each in wanted)
-    return out or any(_path(folder, each) in contents.entries for each in others)
+    names = config.message.cc_model_filenames.values()
+    out = any(_path(folder, file.name).startswith("..") for file in files)
+    return out or any(_path(folder, file) in contents.entries for file in names)
 
 
 def _for_capabilities(config: ParsedConfig, contents: Contents, folder: str) -> Iterator[Finding]:
@@ -142,20 +144,20 @@ def _for_capabilities(config: ParsedConfig, contents: Contents, folder: str) -> 
         if path not in contents.entries and not path.startswith(".."):
             message = f"unable to find '{path}', which is that of GPUs of compute capability {capability}"
             hint = "put it there, or leave the entry out"
-            yield config.finding(MISSING, message, *place, hint=hint, severity=Severity.WARNING)
+            yield config.finding(NO_FILE, message, *place, hint=hint, severity=Severity.WARNING)
 
 
 def _name(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator[Finding]:
     """What is wrong with the name that the configuration gives a model's file."""
-    named = config.message.default_model_filename
+    filename = config.message.default_model_filename
     strict = facts.plain_since and (release is None or release >= facts.plain_since)
-    if strict and (found := NOT_PLAIN.search(named)):
-        message = facts.plain_said.format(name=named, character=found[0])
-        yield config.finding(OUTSIDE, message, NAMED, hint="name a file in the version directory")
-    elif normpath(named).startswith("..") and facts.name != "python":
-        message = f"{NAMED} is '{named}', which leads out of the version directory"
+    if strict and (match := NOT_PLAIN.search(filename)):
+        message = facts.plain_said.format(name=filename, character=match[0])
+        yield config.finding(OUTSIDE, message, FILENAME_KEY, hint="name a file in the version directory")
+    elif normpath(filename).startswith("..") and facts.name != "python":
+        message = f"{FILENAME_KEY} is '{filename}', which leads out of the version directory"
         hint = "put the file into each version's directory: they share one otherwise"
-        yield config.finding(OUTSIDE, message, NAMED, hint=hint, severity=Severity.WARNING)
+        yield config.finding(OUTSIDE, message, FILENAME_KEY, hint=hint, severity=Severity.WARNING)
 
 
 def _path(folder: str, name: str) -> str:
@@ -163,20 +165,20 @@ def _path(folder: str, name: str) -> str:
     return normpath(f"{folder}/{name}")
 
 
-def meant_file(facts: Backend, there: Mapping[str, Entry], wanted: ModelFile) -> str:
+def meant_file(facts: Backend, entries: Mapping[str, Entry], model_file: ModelFile) -> str:
     """A hint: what to write or rename if exactly one entry looks like what was meant."""
     for file in facts.files:
-        if file.parameter and file.name in there and file.name != wanted.name:
+        if file.parameter and file.name in entries and file.name != model_file.name:
             (key, value), *_ = file.parameter.items()
-            return f'{file.name} is that of `{key}` "{value}": write that, or put {wanted.name} there'
+            return f'{file.name} is that of `{key}` "{value}": write that, or put {model_file.name} there'
     kinds = {
         "file": (EntryKind.FILE,),
         "folder": (EntryKind.FOLDER,),
         "either": (EntryKind.FILE, EntryKind.FOLDER),
-    }[wanted.kind]
-    ending = splitext(wanted.name)[1]
-    like = [name for name, entry in there.items() if splitext(name)[1] == ending and entry.kind in kinds]
+    }[model_file.kind]
+    extension = splitext(model_file.name)[1]
+    like = [name for name, entry in entries.items() if splitext(name)[1] == extension and entry.kind in kinds]
     if len(like) == 1:
-        return f'write `default_model_filename: "{like[0]}"`, or rename it to {wanted.name}'
-    what = "the folder" if wanted.kind == "folder" else "the model"
-    return f"put {what} there as {wanted.name}, or name it with `default_model_filename`"
+        return f'write `default_model_filename: "{like[0]}"`, or rename it to {model_file.name}'
+    subject = "the folder" if model_file.kind == "folder" else "the model"
+    return f"put {subject} there as {model_file.name}, or name it with `default_model_filename`"

@@ -25,22 +25,22 @@ class Stream:
     All methods raise UnreadableError where what it is read from is damaged.
     """
 
-    def __init__(self, held: bytes = b"") -> None:
-        self._held, self._at = held, 0
+    def __init__(self, content: bytes = b"") -> None:
+        self._buffer, self._at = content, 0
         self.position = 0
 
     def read(self, size: int) -> bytes:
         """At most so many bytes; none only at the end."""
-        if self._at == len(self._held):
-            self._held, self._at = self._next(), 0
-        piece = self._held[self._at : self._at + size]
+        if self._at == len(self._buffer):
+            self._buffer, self._at = self._next(), 0
+        piece = self._buffer[self._at : self._at + size]
         self._at += len(piece)
         self.position += len(piece)
         return piece
 
     def read_exactly(self, size: int) -> bytes:
         """So many bytes, fewer only at the end."""
-        if len(self._held) - self._at >= size:  # as for most headers
+        if len(self._buffer) - self._at >= size:  # as for most headers
             return self.read(size) if size else b""
         pieces = []
         while size and (piece := self.read(size)):
@@ -55,30 +55,30 @@ class Stream:
 
     def skip(self, size: int) -> int:
         """Pass over so many bytes; how many there were."""
-        passed = min(size, len(self._held) - self._at)
-        self._at += passed
-        passed += self._pass(size - passed)
-        self.position += passed
-        return passed
+        count = min(size, len(self._buffer) - self._at)
+        self._at += count
+        count += self._pass(size - count)
+        self.position += count
+        return count
 
     def peek(self, size: int) -> bytes:
         """The next bytes, which are read again; fewer only at the end."""
-        while len(self._held) - self._at < size and (chunk := self._next()):
-            self._held, self._at = self._held[self._at :] + chunk, 0
-        return self._held[self._at : self._at + size]
+        while len(self._buffer) - self._at < size and (chunk := self._next()):
+            self._buffer, self._at = self._buffer[self._at :] + chunk, 0
+        return self._buffer[self._at : self._at + size]
 
     def _next(self) -> bytes:
-        """The bytes after those that are held, as many as there are at one time."""
+        """The bytes after those in the buffer, as many as there are at one time."""
         return b""
 
     def _pass(self, size: int) -> int:
-        """Pass over bytes after those that are held."""
-        passed = 0
-        while passed < size and (chunk := self._next()):
-            kept = min(size - passed, len(chunk))
-            self._held, self._at = chunk, kept
-            passed += kept
-        return passed
+        """Pass over bytes after those in the buffer."""
+        count = 0
+        while count < size and (chunk := self._next()):
+            start = min(size - count, len(chunk))
+            self._buffer, self._at = chunk, start
+            count += start
+        return count
 
 
 class ChunkStream(Stream):
@@ -99,21 +99,21 @@ class FileStream(Stream):
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         super().__init__()
-        self._file, self._left = file, size
+        self._file, self._rest = file, size
 
     def _next(self) -> bytes:
         try:
             chunk = self._file.read(CHUNK)
         except OSError as error:
             raise UnreadableError(f"it cannot be read: {error.strerror}") from error
-        self._left -= len(chunk)
+        self._rest -= len(chunk)
         return chunk
 
     def _pass(self, size: int) -> int:
-        passed = min(size, max(self._left, 0))
-        self._file.seek(passed, 1)
-        self._left -= passed
-        return passed
+        count = min(size, max(self._rest, 0))
+        self._file.seek(count, 1)
+        self._rest -= count
+        return count
 
 
 class Part(Stream):
@@ -125,7 +125,7 @@ class Part(Stream):
 
     def end(self) -> bool:
         """Skip the rest; whether it was complete."""
-        self._held, self._at = b"", 0
+        self._buffer, self._at = b"", 0
         if self.left:
             self._pass(self.left)
         return not self.left
@@ -136,6 +136,6 @@ class Part(Stream):
         return chunk
 
     def _pass(self, size: int) -> int:
-        passed = self._whole.skip(min(size, self.left))
-        self.left -= passed
-        return passed
+        count = self._whole.skip(min(size, self.left))
+        self.left -= count
+        return count

@@ -60,17 +60,17 @@ class Budget:
             TooLargeError: it is not.
         """
         if size > self.size:
-            least, most = format_size(size), format_size(self.size)
-            raise TooLargeError(f"it takes at least {least}, more than {most}: {self.what}", size)
+            minimum, maximum = format_size(size), format_size(self.size)
+            raise TooLargeError(f"it takes at least {minimum}, more than {maximum}: {self.what}", size)
         if entries > self.entries:
             raise TooLargeError(f"it holds more than {self.entries} entries: {self.what}", size)
 
 
-def budget(size: int | None = None, what: str = "") -> Budget:
+def budget(size: int | None = None, description: str = "") -> Budget:
     """At most `size` bytes, and what the largest volume of an instance holds."""
     volume = limit("volume_gb_max") << 30
     if size is not None and size < volume:
-        return Budget(size=size, entries=MAX_ENTRIES, what=what)
+        return Budget(size=size, entries=MAX_ENTRIES, what=description)
     return Budget(size=volume, entries=MAX_ENTRIES, what="the largest volume of an instance")
 
 
@@ -81,8 +81,8 @@ def budget_of_disk(folder: Path) -> Budget:
 
 def free(folder: Path) -> int:
     """Bytes that are free on the disk of a folder, which need not exist yet."""
-    there = next(each for each in (folder, *folder.parents) if each.exists())
-    return shutil.disk_usage(there).free
+    folder_there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    return shutil.disk_usage(folder_there).free
 
 
 def unpack_tar(archive: Path, folder: Path, budget: Budget) -> None:
@@ -98,17 +98,17 @@ def unpack_tar(archive: Path, folder: Path, budget: Budget) -> None:
         OSError: it cannot be read, or the disk is full.
     """
     try:
-        with archive.open("rb", buffering=0) as opened:
-            for _ in _tar_entries(opened, budget):
+        with archive.open("rb", buffering=0) as content:
+            for _ in _tar_entries(content, budget):
                 pass
             folder.mkdir(exist_ok=True)
-            for path, member in _tar_entries(opened, budget):
+            for path, member in _tar_entries(content, budget):
                 _write(folder / path, member)
     except UnreadableError as error:
         raise UnpackingError(str(error)) from error
 
 
-def unpack_zip(opened: BinaryIO, folder: Path, budget: Budget) -> None:
+def unpack_zip(zip_stream: BinaryIO, folder: Path, budget: Budget) -> None:
     """Unpack a zip file into `folder`, which is made if it is missing.
 
     Raises:
@@ -119,10 +119,10 @@ def unpack_zip(opened: BinaryIO, folder: Path, budget: Budget) -> None:
     """
     entries = _Entries(budget)
     try:
-        with ZipFile(opened) as archive:
+        with ZipFile(zip_stream) as archive:
             for info in archive.infolist():
                 # As it is stored: ZipInfo.filename is cut at a NUL, and has other separators replaced.
-                entries.add(info.orig_filename, _what(info), info.file_size, is_folder=info.is_dir())
+                entries.add(info.orig_filename, _kind_name(info), info.file_size, is_folder=info.is_dir())
             folder.mkdir(exist_ok=True)
             archive.extractall(folder)
     except UnreadableError as error:
@@ -137,7 +137,7 @@ class _Entries:
     def __init__(self, budget: Budget) -> None:
         self._budget, self._paths, self._number = budget, Paths(), 0
 
-    def add(self, path: str, what: str, size: int, *, is_folder: bool) -> str:
+    def add(self, path: str, kind: str, size: int, *, is_folder: bool) -> str:
         """Check one entry; its path in one spelling, "" for the root itself.
 
         Raises:
@@ -145,8 +145,8 @@ class _Entries:
         """
         if problem := path_problem(path):
             raise UnreadableError(f"{path!r} {problem}")
-        if what:
-            raise UnreadableError(f"{path!r} is {what}; only folders and files are unpacked")
+        if kind:
+            raise UnreadableError(f"{path!r} is {kind}; only folders and files are unpacked")
         path = plain_path(path)
         if path:
             self._paths.add(path, FOLDER if is_folder else Entry(EntryKind.FILE, size))
@@ -157,11 +157,11 @@ class _Entries:
         return path
 
 
-def _tar_entries(opened: BinaryIO, budget: Budget) -> Iterator[tuple[str, Member]]:
-    size = opened.seek(0, 2)
-    opened.seek(0)
+def _tar_entries(archive: BinaryIO, budget: Budget) -> Iterator[tuple[str, Member]]:
+    size = archive.seek(0, 2)
+    archive.seek(0)
     bounds, entries = Bounds(packed=size), _Entries(budget)
-    for member in members(gunzip(FileStream(opened, size), bounds, required=True), bounds):
+    for member in members(gunzip(FileStream(archive, size), bounds, required=True), bounds):
         path = entries.add(member.path, member.what, member.content.size, is_folder=member.is_folder)
         yield path, member
 
@@ -172,11 +172,11 @@ def _write(file: Path, member: Member) -> None:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
-    with file.open("xb") as written:
-        written.writelines(member.content.pieces())
+    with file.open("xb") as target:
+        target.writelines(member.content.pieces())
     if member.is_executable:
         file.chmod(file.stat().st_mode | 0o111)
 
 
-def _what(info: ZipInfo) -> str:
+def _kind_name(info: ZipInfo) -> str:
     return ZIP_TYPES.get(stat.S_IFMT(info.external_attr >> 16), "neither a folder nor a file")

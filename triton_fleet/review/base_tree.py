@@ -1,27 +1,35 @@
-"""The files of a fleet as the base of a change has them, in a temporary folder that is always removed."""
+"""The files of a fleet as the base of a change has them, in a temporary folder, and the sizes of some."""
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from isal import isal_zlib
+
+from triton_fleet.changes.endpoint_change import Revision
+from triton_fleet.changes.lock_changes import MANY, MAX_FILES, Sizes, differing_files
 from triton_fleet.core.project_root import GIT
 from triton_fleet.core.sizes import format_size
 from triton_fleet.findings import CannotRunError
 from triton_fleet.git.files import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, merge_base
 from triton_fleet.git.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
+from triton_fleet.project.project import LoadedSpec
+from triton_fleet.spec.endpoint import in_s3
+from triton_fleet.store.archive import crc_text
 
 MAX_BYTES = 1 << 28
 """Of all files that are brought at one time: the product itself has some 10 MB."""
 MAX_ARGUMENTS = 500
 """Paths for one process of Git."""
 WHOLE_CLONE = "fetch them: `git fetch --refetch --no-filter`, or clone without `--filter`"
-_LACKING = b"BAD"
+_ABSENT_SIZE = b"BAD"
 """How `ls-tree` prints the size of what a partial clone has not fetched."""
 
 
@@ -67,19 +75,19 @@ def check_out(base: BaseTree, parts: Sequence[str]) -> None:
         CannotRunError: Git failed, or a commit has what Git would not write either.
     """
     below = base.root.relative_to(base.place)
-    entries = _listed(base, [below / part for part in parts])
-    if any(size == _LACKING for _, _, _, size, _ in entries):
+    entries = _list_files(base, [below / part for part in parts])
+    if any(size == _ABSENT_SIZE for _, _, _, size, _ in entries):
         raise CannotRunError("the clone lacks files of the base", WHOLE_CLONE)
-    kept = [entry for entry in entries if int(entry[0], 8) in {REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE}]
-    if (total := sum(int(size) for _, _, _, size, _ in kept)) > MAX_BYTES:
+    files = [entry for entry in entries if int(entry[0], 8) in {REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE}]
+    if (total := sum(int(size) for _, _, _, size, _ in files)) > MAX_BYTES:
         problem = f"the base has {format_size(total)} in {', '.join(parts)}"
         raise CannotRunError(
             f"{problem}, more than {format_size(MAX_BYTES)}", "remove what is not the fleet's"
         )
-    contents = _contents(base.tree, [identity for _, _, identity, _, _ in kept])
+    contents = _contents(base.tree, [identity for _, _, identity, _, _ in files])
     # Links come last, so that no file is written through one.
     for (mode, *_, name), content in sorted(
-        zip(kept, contents, strict=True), key=lambda each: int(each[0][0], 8) == LINK_MODE
+        zip(files, contents, strict=True), key=lambda item: int(item[0][0], 8) == LINK_MODE
     ):
         try:
             _write(base.place / _path(name), int(mode, 8), content)
@@ -100,24 +108,24 @@ def base_files(base: BaseTree, files: Sequence[Path], limit: int) -> Mapping[Pat
     names, sizes = {*files}, dict[Path, tuple[int, bytes]]()
     for start in range(0, len(files), MAX_ARGUMENTS):
         paths = [file.relative_to(base.place) for file in files[start : start + MAX_ARGUMENTS]]
-        for mode, _, identity, size, name in _listed(base, paths):
+        for mode, _, identity, size, name in _list_files(base, paths):
             file = base.place / os.fsdecode(name)
             is_file = int(mode, 8) in {REGULAR_MODE, EXECUTABLE_MODE}
-            if is_file and size != _LACKING and file in names:
+            if is_file and size != _ABSENT_SIZE and file in names:
                 sizes[file] = int(size), identity
-    chosen, total = dict[Path, bytes](), 0
-    for file, (length, identity) in sorted(sizes.items(), key=lambda each: each[1][0]):
+    identities, total = dict[Path, bytes](), 0
+    for file, (length, identity) in sorted(sizes.items(), key=lambda item: item[1][0]):
         if (total := total + length) > limit:
             break
-        chosen[file] = identity
-    return dict(zip(chosen, _contents(base.tree, [*chosen.values()]), strict=True))
+        identities[file] = identity
+    return dict(zip(identities, _contents(base.tree, [*identities.values()]), strict=True))
 
 
-def _listed(base: BaseTree, paths: Sequence[Path]) -> list[tuple[bytes, bytes, bytes, bytes, bytes]]:
+def _list_files(base: BaseTree, paths: Sequence[Path]) -> list[tuple[bytes, bytes, bytes, bytes, bytes]]:
     """Mode, type, identity, size and name of the files at and below some paths, from `base.place`."""
     literal = [f":(top,literal){path.as_posix()}" for path in paths]
-    listed = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *literal)
-    entries = ((facts.split(), name) for facts, _, name in _entries(listed))
+    output = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *literal)
+    entries = ((facts.split(), name) for facts, _, name in _entries(output))
     return [(mode, kind, identity, size, name) for (mode, kind, identity, size), name in entries]
 
 
@@ -130,8 +138,8 @@ def _write(file: Path, mode: int, content: bytes) -> None:
         file.chmod(0o755 if mode == EXECUTABLE_MODE else 0o644)
 
 
-def _entries(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    yield from (each.partition(b"\t") for each in listed.split(b"\0") if each)
+def _entries(output: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    yield from (entry.partition(b"\t") for entry in output.split(b"\0") if entry)
 
 
 def _path(name: bytes) -> PurePosixPath:
@@ -143,19 +151,102 @@ def _path(name: bytes) -> PurePosixPath:
 
 def _contents(tree: WorkTree, identities: Sequence[bytes]) -> Iterator[bytes]:
     """The content of each object: `cat-file` prints a line with its size, the content and a line end."""
-    found, start = (
-        _git(tree, "cat-file", "--batch", given=b"".join(identity + b"\n" for identity in identities)),
+    output, start = (
+        _git(tree, "cat-file", "--batch", stdin=b"".join(identity + b"\n" for identity in identities)),
         0,
     )
     for _ in identities:
-        end = found.index(b"\n", start)
-        facts = found[start:end].split()
+        end = output.index(b"\n", start)
+        facts = output[start:end].split()
         start = end + 2 + int(facts[2])
-        yield found[end + 1 : start - 1]
+        yield output[end + 1 : start - 1]
 
 
-def _git(tree: WorkTree, *command: str, given: bytes = b"") -> bytes:
-    done = tree.run(*command, given=given)
-    if done.returncode != 0:
-        raise CannotRunError(f"git cannot read the base: {first_line(done)}", IN_CLONE)
-    return done.stdout
+def _git(tree: WorkTree, *command: str, stdin: bytes = b"") -> bytes:
+    process = tree.run(*command, given=stdin)
+    if process.returncode != 0:
+        raise CannotRunError(f"git cannot read the base: {first_line(process)}", IN_CLONE)
+    return process.stdout
+
+
+MAX_READ_BYTES = 1 << 26
+"""Of a file that is read to compare it with its checksum; weights that Git keeps may be larger."""
+SizesByEndpoint = Mapping[str, Mapping[str, Sizes]]
+"""Bytes by endpoint, repository and path."""
+
+
+@dataclass(frozen=True)
+class _LockedFile:
+    endpoint: str
+    repository: str
+    path: str
+    checksum: str
+    file: Path
+
+
+def file_sizes(
+    base: BaseTree, before: Mapping[str, Revision], after: Mapping[str, Revision], names: Sequence[str]
+) -> tuple[SizesByEndpoint, SizesByEndpoint]:
+    """The sizes in the base and in the work tree of the files that differ, by the locks of some endpoints.
+
+    A file of another content than the lock recorded is left out: weights that Git does not keep, a pointer to
+    them, and what has changed since an environment was promoted.
+    """
+    files = [*_files(before, before, after, names)]
+    contents = base_files(
+        base, [file.file for file in files if file.file.is_relative_to(base.place)], MAX_READ_BYTES
+    )
+    old = _sizes((file, contents.get(file.file)) for file in files)
+    top = base.tree.top
+    new = _sizes((file, _content(top, file.file)) for file in _files(after, before, after, names))
+    return old, new
+
+
+def _files(
+    side: Mapping[str, Revision],
+    before: Mapping[str, Revision],
+    after: Mapping[str, Revision],
+    names: Sequence[str],
+) -> Iterator[_LockedFile]:
+    """The files of one side whose checksums differ."""
+    for name in names:
+        old, new, mine = (revisions.get(name) for revisions in (before, after, side))
+        if not (old and new and mine and old.lock and new.lock and mine.lock and mine.loaded):
+            continue
+        for repository, folder in _folders(mine.loaded):
+            checksums = (
+                mine.lock.repositories[repository].files if repository in mine.lock.repositories else {}
+            )
+            for path in differing_files(repository, old.lock, new.lock)[:MAX_FILES]:
+                if path in checksums and path.isprintable() and not path.endswith(MANY):
+                    file = Path(os.path.normpath(folder / path))
+                    yield _LockedFile(name, repository, path, checksums[path], file)
+
+
+def _folders(spec: LoadedSpec) -> Iterator[tuple[str, Path]]:
+    """The model repositories that are folders, by name, wherever they are."""
+    for index, model in enumerate(spec.spec.models):
+        if not in_s3(model):
+            yield (
+                model.archive,
+                spec.source.mark(("models", index, "repository")).file.parent / model.repository,
+            )
+
+
+def _sizes(contents: Iterator[tuple[_LockedFile, bytes | None]]) -> SizesByEndpoint:
+    sizes = defaultdict[str, dict[str, dict[str, int]]](lambda: defaultdict(dict))
+    for locked_file, content in contents:
+        if content is not None and crc_text(isal_zlib.crc32(content)) == locked_file.checksum:
+            sizes[locked_file.endpoint][locked_file.repository][locked_file.path] = len(content)
+    return sizes
+
+
+def _content(top: Path, file: Path) -> bytes | None:
+    """A file of the work tree; None of a link, of one elsewhere, and of one too large."""
+    try:
+        real = Path(os.path.realpath(file))
+        if real != file or not file.is_relative_to(top) or not file.is_file():
+            return None
+        return file.read_bytes() if file.stat().st_size <= MAX_READ_BYTES else None
+    except OSError:
+        return None

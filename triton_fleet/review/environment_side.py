@@ -14,8 +14,7 @@ from triton_fleet.endpoint.environment import environment_findings
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.product.installation import Installation
-from triton_fleet.product.synthesis import project_templates
+from triton_fleet.product.synthesis import Installation, project_templates
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import FleetPaths, Selection
@@ -41,7 +40,7 @@ class EnvironmentSide:
 
     @property
     def settings(self) -> dict[str, object]:
-        """What the environment sets for all of its endpoints alike."""
+        """The settings of the environment for all of its endpoints alike."""
         return self.project.environment.model_dump(exclude=set(OF_ENDPOINTS)) if self.project else {}
 
     def concerned(self, files: Iterable[Path]) -> tuple[str, ...]:
@@ -56,8 +55,8 @@ class EnvironmentSide:
             tree=self.root,
             drafts=False,
         )
-        found = Selection.union(paths.of_file(self.root / file) for file in files)
-        return tuple(name for name in project.endpoints if name in {*found.endpoints})
+        selection = Selection.union(paths.of_file(self.root / file) for file in files)
+        return tuple(name for name in project.endpoints if name in {*selection.endpoints})
 
     def revisions(self, names: Sequence[str], environment: Environment) -> dict[str, Revision]:
         """Those of the endpoints that this commit has, not synthesised yet.
@@ -82,12 +81,12 @@ class EnvironmentSide:
         return project_templates(python, self.project, names)
 
     def findings(self, names: Sequence[str], today: date) -> list[Finding]:
-        """What is wrong or doubtful, with files relative to the fleet; repositories are not read."""
+        """The findings, with files relative to the fleet; repositories are not read."""
         if self.project is None:
             return []
         mine = tuple(name for name in names if name in self.project.endpoints)
-        found = all_findings(replace(self.project, endpoints=mine), locked=True, today=today)
-        return [self.relative(each) for each in found]
+        own_findings = all_findings(replace(self.project, endpoints=mine), locked=True, today=today)
+        return [self.relative(own_finding) for own_finding in own_findings]
 
     def relative(self, finding: Finding) -> Finding:
         """A finding with its file, and those that it names, relative to the fleet."""
@@ -104,8 +103,8 @@ def head_side(fleet: Fleet, name: str, base: EnvironmentSide) -> EnvironmentSide
     Raises:
         FindingsError: it is wrong, or neither commit has it.
     """
-    gone = name not in fleet.environments and (base.project or base.problem)
-    return EnvironmentSide(root=fleet.root, project=None if gone else fleet.open(name))
+    is_removed = name not in fleet.environments and (base.project or base.problem)
+    return EnvironmentSide(root=fleet.root, project=None if is_removed else fleet.open(name))
 
 
 def base_side(fleet: Fleet, name: str) -> EnvironmentSide:
@@ -122,12 +121,12 @@ def base_side(fleet: Fleet, name: str) -> EnvironmentSide:
 
 def _revision(project: Project, name: str) -> Revision:
     """An endpoint with why it cannot be synthesised, if it cannot."""
-    found = Revision(root=project.root, environment=project.environment, loaded=None)
+    revision = Revision(root=project.root, environment=project.environment, loaded=None)
     try:
-        loaded = project.load(name)
-        found = replace(found, loaded=loaded, lock=locked_context(project, loaded)[0].lock)
+        spec = project.load(name)
+        revision = replace(revision, loaded=spec, lock=locked_context(project, spec)[0].lock)
         resolve_project(replace(project, endpoints=(name,), findings=()))
     except FindingsError as error:
         first = error.findings[0]
-        return replace(found, problem=f"{first.code}: {first.message}".replace(f"{project.root}/", ""))
-    return found
+        return replace(revision, problem=f"{first.code}: {first.message}".replace(f"{project.root}/", ""))
+    return revision

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from triton_fleet.changes.executed_file import ExecutedFile
-from triton_fleet.check.platform_folders import INSTALLED
+from triton_fleet.changes.fleet_change import ExecutedFile
+from triton_fleet.check.repository_owners import PACKAGE_FOLDERS
 from triton_fleet.core.project_root import is_project_root
 from triton_fleet.core.sources import PRODUCT, is_product_clone
 from triton_fleet.findings import FindingsError
@@ -19,8 +19,8 @@ from triton_fleet.git.files import LINK_MODE, SUBMODULE_MODE, changed_modes
 from triton_fleet.git.work_tree import WorkTree
 from triton_fleet.project.reader import read_source
 from triton_fleet.selection.paths import YAML
-from triton_fleet.spec.folders import LOCKS, OWN_FOLDERS
 from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA
+from triton_fleet.spec.source import LOCKS, OWN_FOLDERS
 
 DOCUMENTS = frozenset({".md", ".rst", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf"})
 LICENCES = frozenset({"LICENSE", "LICENSE.txt", "NOTICE", "COPYING"})
@@ -39,7 +39,7 @@ _AT_ROOT = {
     **dict.fromkeys(("Makefile", "makefile", "GNUmakefile", "fleet.mk"), _MAKE),
 }
 """Files at the top of a fleet that `fleet init` writes, or that the tools of a deploy look for."""
-_INSTALLED = dict(zip(INSTALLED, (_NPM, _PIP), strict=True))
+_USES_OF_PACKAGES = dict(zip(PACKAGE_FOLDERS, (_NPM, _PIP), strict=True))
 _REQUIREMENTS = re.compile(r"requirements.*\.(txt|in)")
 _SUFFIXES = {".py": "a Python program or module", ".sh": "a shell script", ".mk": _MAKE}
 _OF_PLATFORM = {
@@ -65,14 +65,14 @@ def executed_files(root: Path, tree: WorkTree, commit: str, base: Path) -> tuple
         CannotRunError: Git failed.
     """
     scope = _ChangeScope(root, tree, commit, base)
-    executed = list[ExecutedFile]()
+    files = list[ExecutedFile]()
     for file, (before, after) in changed_modes(tree.top, commit).items():
         path = PurePosixPath(file.relative_to(tree.top).as_posix())
-        if what := scope.what_executes(path, before, after):
+        if use := scope.what_executes(path, before, after):
             change = "added" if not before else "deleted" if not after else "edited"
             change += ", executable" * (_became_executable(before, after) and after != SUBMODULE_MODE)
-            executed.append(ExecutedFile(path=str(path), what=what, change=change))
-    return tuple(sorted(executed, key=lambda each: each.path))
+            files.append(ExecutedFile(path=str(path), what=use, change=change))
+    return tuple(sorted(files, key=lambda executed_file: executed_file.path))
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class _ChangeScope:
         use = self._use_by_place(path, inside)
         if not use and self._is_content(path, exists=bool(after)):
             return ""
-        other = "not data of the fleet" if inside else "outside the fleet's folder"
-        return use or _SUFFIXES.get(path.suffix, other)
+        default = "not data of the fleet" if inside else "outside the fleet's folder"
+        return use or _SUFFIXES.get(path.suffix, default)
 
     def _is_own(self, path: PurePosixPath) -> bool:
         """Whether it is a YAML file of this fleet, or of another one of the repository."""
@@ -116,7 +116,9 @@ class _ChangeScope:
     def _settings(self) -> str:
         """The keys of cdk.json besides `context` that differ: `npx cdk` uses them."""
         try:
-            old, new = (json.loads((each / "cdk.json").read_text("utf-8")) for each in (self.base, self.root))
+            old, new = (
+                json.loads((folder / "cdk.json").read_text("utf-8")) for folder in (self.base, self.root)
+            )
             keys = sorted(key for key in {**old, **new} if old.get(key) != new.get(key) and key != "context")
         except (OSError, ValueError, TypeError, AttributeError):
             return "settings of the CDK CLI"
@@ -132,15 +134,15 @@ class _ChangeScope:
                 return next(uses, "") or _AT_ROOT.get(name.name, "settings of a tool")
         if inside is None:
             return "outside the fleet's folder" if len(path.parts) == 1 else ""
-        if inside.parts[0] in _INSTALLED:
-            return _INSTALLED[inside.parts[0]]
+        if inside.parts[0] in _USES_OF_PACKAGES:
+            return _USES_OF_PACKAGES[inside.parts[0]]
         is_of_example = inside.parts[0] == "examples" and inside.name.startswith("make_")
         if is_of_example and inside.suffix == ".py":
             return "what `make weights` runs"
         if len(inside.parts) == 1 or inside.parent == PurePosixPath("examples"):
             of_pip = _REQUIREMENTS.fullmatch(inside.name) or inside.name == "payload.txt"
-            known = _PIP if of_pip else _AT_ROOT.get(inside.name, "")
-            return known or _SUFFIXES.get(inside.suffix, "not data of the fleet")
+            default_use = _PIP if of_pip else _AT_ROOT.get(inside.name, "")
+            return default_use or _SUFFIXES.get(inside.suffix, "not data of the fleet")
         return "the product itself" if inside.parts[0] in PRODUCT and is_product_clone(self.root) else ""
 
     @cached_property
@@ -156,23 +158,23 @@ class _ChangeScope:
         places = {path, *path.parents}
         if not exists:
             return bool(places & old)
-        named = (places & new) - for_other_purpose
-        is_module = path.parent in named and path.name.startswith("__init__.")
-        return bool(named) and not is_module and (path not in named or path.suffix == ONNX)
+        content_paths = (places & new) - for_other_purpose
+        is_module = path.parent in content_paths and path.name.startswith("__init__.")
+        return bool(content_paths) and not is_module and (path not in content_paths or path.suffix == ONNX)
 
     @cached_property
     def _spec_paths(self) -> tuple[Set[PurePosixPath], Set[PurePosixPath], Set[PurePosixPath]]:
         """Paths that specs name in the base and in the change, and those with another use in the base."""
         base_top = self.base.parents[len(self._fleet.parts) - 1] if self._fleet.parts else self.base
         old, new = _named_paths(self.base, base_top), _named_paths(self.root, self.tree.top)
-        unknown = [each for each in new if not {each, *each.parents} & old]
-        listed = b""
+        unknown = [path for path in new if not {path, *path.parents} & old]
+        output = b""
         if unknown:
             # Without -r and -t, a folder is not listed if something in it is asked for, too.
             command = ("ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", self.commit)
-            listed = self.tree.run(*command, "--", *_literal(unknown)).stdout
-        existing = {PurePosixPath(os.fsdecode(each)) for each in listed.split(b"\0") if each}
-        return old, new, existing
+            output = self.tree.run(*command, "--", *_literal(unknown)).stdout
+        other_paths = {PurePosixPath(os.fsdecode(path)) for path in output.split(b"\0") if path}
+        return old, new, other_paths
 
 
 def _named_paths(root: Path, top: Path) -> frozenset[PurePosixPath]:
@@ -192,7 +194,7 @@ def _named_paths(root: Path, top: Path) -> frozenset[PurePosixPath]:
             place = Path(os.path.normpath(file.parent / value))
             if place.is_relative_to(top) and not root.is_relative_to(place):
                 paths.add(PurePosixPath(place.relative_to(top).as_posix()))
-    return frozenset(each for each in paths if not fleet.is_relative_to(each))
+    return frozenset(path for path in paths if not fleet.is_relative_to(path))
 
 
 def _literal(paths: Sequence[PurePosixPath]) -> list[str]:

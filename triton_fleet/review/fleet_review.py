@@ -18,16 +18,14 @@ from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding
 from triton_fleet.git.files import changed_files
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import THIS, settings
+from triton_fleet.product.synthesis import OWN_PYTHON, installation, settings
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.project.project import Fleet
-from triton_fleet.review.base_tree import base_tree
+from triton_fleet.review.base_tree import SizesByEndpoint, base_tree, file_sizes
 from triton_fleet.review.environment_side import EnvironmentSide, base_side, head_side
 from triton_fleet.review.executed_files import executed_files
-from triton_fleet.review.file_sizes import Known, file_sizes
 from triton_fleet.review.pending_review import pending_review
-from triton_fleet.review.product_review import pinned, product_change
+from triton_fleet.review.product_review import pinned_requirements, product_change
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.prices import PriceBook
 
@@ -76,7 +74,7 @@ class _Pair:
 def fleet_review(
     root: Path, reference: str, environments: Sequence[str], today: date, *, installs: bool = False
 ) -> FleetChange:
-    """What the files of a fleet change in its environments since HEAD left a reference.
+    """The changes that files of a fleet make in its environments since HEAD left a reference.
 
     Args:
         root: The fleet.
@@ -92,29 +90,31 @@ def fleet_review(
     root = Path(os.path.realpath(root))
     with base_tree(root, reference) as base:
         head, fork = Fleet(root), Fleet(base.root)
-        known = {*head.environments, *fork.environments} - {LOCAL}
-        changed = [
+        names = {*head.environments, *fork.environments} - {LOCAL}
+        changed_paths = [
             changed_file.relative_to(root)
             for changed_file in changed_files(root, reference)
             if changed_file.is_relative_to(root)
         ]
-        files = [each for each in changed if each.parts[0] in SYNTHESIS_INPUTS]
-        pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(known))]
+        files = [path for path in changed_paths if path.parts[0] in SYNTHESIS_INPUTS]
+        pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(names))]
         templates = _templates(pairs)
         sizes = [file_sizes(base, pair.old, pair.new, pair.differing) for pair in pairs]
         prices = head.prices
-        found = tuple(
+        changes = tuple(
             _environment(pair, template_pair, size_pair, today, (fork.prices, prices))
             for pair, template_pair, size_pair in zip(pairs, templates, sizes, strict=True)
         )
-        product = product_change(base, root, changed, [pair.before for pair in pairs], installs=installs)
+        product = product_change(
+            base, root, changed_paths, [pair.before for pair in pairs], installs=installs
+        )
         return FleetChange(
             reference=reference,
             commit=base.commit,
-            environments=found,
+            environments=changes,
             executed=executed_files(root, base.tree, base.commit, base.root),
             product=product,
-            notes=(*_fleet_notes(base.root, root, compared=product is not None),),
+            notes=(*_fleet_notes(base.root, root, is_compared=product is not None),),
             prices=prices,
         )
 
@@ -122,10 +122,10 @@ def fleet_review(
 def _pair(name: str, base: Fleet, head: Fleet, files: Sequence[Path]) -> _Pair:
     before = base_side(base, name)
     after = head_side(head, name, before)
-    concerned = tuple(dict.fromkeys([*before.concerned(files), *after.concerned(files)]))
-    known = next(each.project.environment for each in (after, before) if each.project)
-    old, new = (each.revisions(concerned, known) for each in (before, after))
-    return _Pair(name=name, before=before, after=after, concerned=concerned, old=old, new=new)
+    endpoints = tuple(dict.fromkeys([*before.concerned(files), *after.concerned(files)]))
+    environment = next(side.project.environment for side in (after, before) if side.project)
+    old, new = (side.revisions(endpoints, environment) for side in (before, after))
+    return _Pair(name=name, before=before, after=after, concerned=endpoints, old=old, new=new)
 
 
 def _is_same(before: Revision | None, after: Revision | None) -> bool:
@@ -142,25 +142,28 @@ def _templates(pairs: Sequence[_Pair]) -> list[tuple[Templates, Templates]]:
     jobs = list[tuple[int, int, EnvironmentSide, list[str]]]()
     for number, pair in enumerate(pairs):
         for side, (place, revisions) in enumerate(pair.sides):
-            names = [each for each in pair.comparable if each in revisions]
+            names = [name for name in pair.comparable if name in revisions]
             if place.project and (names or not pair.has_same_settings):
                 jobs.append((number, side, place, names))
     if not jobs:
         return [({}, {}) for _ in pairs]
-    python, found = installation(THIS), [(dict[str, Template](), dict[str, Template]()) for _ in pairs]
+    python, results = (
+        installation(OWN_PYTHON),
+        [(dict[str, Template](), dict[str, Template]()) for _ in pairs],
+    )
 
     def synthesise(job: tuple[int, int, EnvironmentSide, list[str]]) -> None:
         number, side, place, names = job
-        found[number][side].update(place.templates(python, names))
+        results[number][side].update(place.templates(python, names))
 
     all_in_parallel(jobs, synthesise, threads=PROCESSES)
-    return list(found)
+    return list(results)
 
 
 def _environment(
     pair: _Pair,
     templates: tuple[Templates, Templates],
-    sizes: tuple[Known, Known],
+    sizes: tuple[SizesByEndpoint, SizesByEndpoint],
     today: date,
     prices: tuple[PriceBook, PriceBook],
 ) -> EnvironmentChange:
@@ -172,33 +175,38 @@ def _environment(
     sides = ((name, old[name], new[name]) for name in pair.differing)
     changes = with_renames(
         [change for side in sides if not _is_void(change := endpoint_change(*side, prices[1]))],
-        *({name: each.lock for name, each in side.items() if each.lock} for side in (pair.old, pair.new)),
+        *(
+            {name: revision.lock for name, revision in side.items() if revision.lock}
+            for side in (pair.old, pair.new)
+        ),
     )
     earlier, later = before.get("", {}), after.get("", {})
-    shared = tuple(compare(earlier, later)) if earlier and later else ()
+    shared_changes = tuple(compare(earlier, later)) if earlier and later else ()
     project = pair.after.project or pair.before.project
-    appeared, fixed = _findings(pair, today)
-    pending = pending_review(pair.before, pair.after, today)
+    new_findings, fixed_findings = _findings(pair, today)
+    review = pending_review(pair.before, pair.after, today)
     return EnvironmentChange(
         name=pair.name,
         region=project.environment.region if project else "",
         endpoints=tuple(changes),
-        shared=shared,
+        shared=shared_changes,
         permissions=permission_changes(earlier, later) if earlier and later else (),
-        new=appeared,
-        fixed=fixed,
-        pending=pending.promotions,
+        new=new_findings,
+        fixed=fixed_findings,
+        pending=review.promotions,
         price_note=price_changes(*prices),
-        notes=(*_notes(pair), *pending.notes),
+        notes=(*_notes(pair), *review.notes),
         currency=prices[1].currency,
     )
 
 
 def _with(
-    revisions: Mapping[str, Revision], templates: Templates, sizes: Known, name: str
+    revisions: Mapping[str, Revision], templates: Templates, sizes: SizesByEndpoint, name: str
 ) -> Revision | None:
-    found = revisions.get(name)
-    return replace(found, template=templates.get(name, {}), sizes=sizes.get(name, {})) if found else None
+    revision = revisions.get(name)
+    return (
+        replace(revision, template=templates.get(name, {}), sizes=sizes.get(name, {})) if revision else None
+    )
 
 
 def _is_void(change: EndpointChange) -> bool:
@@ -217,19 +225,22 @@ def _findings(pair: _Pair, today: date) -> tuple[tuple[Finding, ...], tuple[Find
         }
         for side in (pair.before, pair.after)
     )
-    appeared, fixed = (
-        [mine[key] for key in mine if key not in other] for mine, other in ((new, old), (old, new))
+    new_findings, fixed_findings = (
+        [mine[key] for key in mine if key not in others_findings]
+        for mine, others_findings in ((new, old), (old, new))
     )
-    return tuple(appeared), tuple(fixed)
+    return tuple(new_findings), tuple(fixed_findings)
 
 
-def _fleet_notes(before: Path, after: Path, *, compared: bool) -> Iterator[str]:
-    """What the comparison leaves out."""
+def _fleet_notes(before: Path, after: Path, *, is_compared: bool) -> Iterator[str]:
+    """Notes about parts that the comparison leaves out."""
     old, new = settings(before), settings(after)
     if old != new:
         keys = ", ".join(sorted(key for key in {**old, **new} if old.get(key) != new.get(key)))
         yield f"cdk.json differs ({keys}): templates of endpoints that are not listed may change, too"
-    if not compared and (old_pin := pinned(before)) != (new_pin := pinned(after)):
+    if not is_compared and (old_pin := pinned_requirements(before)) != (
+        new_pin := pinned_requirements(after)
+    ):
         yield (
             f"requirements.txt: {old_pin or 'none'} → {new_pin or 'none'}: one version synthesises both"
             " sides; `fleet report --with-upgrade` shows what the other one changes by itself"

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from triton_fleet.changes.endpoint_group import EndpointGroup
 from triton_fleet.changes.environment_change import EnvironmentChange
-from triton_fleet.changes.executed_file import (
-    EXECUTED,
+from triton_fleet.changes.fleet_change import (
+    EXECUTED_FILES_TITLE,
     EXECUTED_HINT,
-    MAX_EXECUTED,
-    MIN_EXECUTED,
+    MAX_EXECUTED_FILES,
+    MAX_EXECUTED_FILES_IN_SHORT,
+    FleetChange,
     executed_lines,
 )
-from triton_fleet.changes.fleet_change import FleetChange
 from triton_fleet.changes.promotion_lines import (
-    MAX_PENDING,
-    MIN_PENDING,
+    MAX_PROMOTIONS,
+    MAX_PROMOTIONS_IN_SHORT,
     REFUSALS_TITLE,
     pending_lines,
     refusal_lines,
 )
-from triton_fleet.changes.repeated_lines import RepeatedLines
 from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.changes.wording import (
     MAX_WORDS,
     QUOTAS,
+    RepeatedLines,
     effect_words,
     group_details,
     group_money,
@@ -35,7 +36,6 @@ from triton_fleet.changes.wording import (
 )
 from triton_fleet.core.digests import short_commit
 from triton_fleet.core.sizes import count_of
-from triton_fleet.review.markdown_text import MAX_LINE, clean, inline, inline_code
 
 MARKER = "<!-- triton-fleet-report -->"
 """What a workflow finds the comment by that it updates."""
@@ -43,26 +43,26 @@ HEADINGS = "| endpoint | change | AWS does | traffic | {} a month, min | max |"
 ALIGNMENTS = "| --- | --- | --- | --- | ---: | ---: |"
 
 
-def markdown(found: FleetChange, limit: int) -> str:
+def markdown(change: FleetChange, limit: int) -> str:
     """The comment; what does not fit into the limit is left out, the least risk first, and counted.
 
     Args:
-        found: The change.
+        change: The change.
         limit: Bytes of UTF-8; 0 for all.
     """
-    rows = sum(len(each.groups) for each in found.differing)
-    whole = _page(found, rows, rows, lists=True)
+    rows = sum(len(environment.groups) for environment in change.differing)
+    whole = _page(change, rows, rows, lists=True)
     if limit == 0 or _size(whole) <= limit:
         return whole
     return (
-        _most(rows, limit, lambda count: _page(found, rows, count, lists=True))
-        or _most(rows, limit, lambda count: _page(found, rows, count, lists=False))
-        or _most(rows, limit, lambda count: _page(found, count, 0, lists=False))
-        or _cut(f"{MARKER}\n### {'⚠ ' * bool(found.executed)}{inline(found.verdict, limit)}", limit)
+        _largest_page(rows, limit, lambda count: _page(change, rows, count, lists=True))
+        or _largest_page(rows, limit, lambda count: _page(change, rows, count, lists=False))
+        or _largest_page(rows, limit, lambda count: _page(change, count, 0, lists=False))
+        or _cut(f"{MARKER}\n### {'⚠ ' * bool(change.executed)}{inline(change.verdict, limit)}", limit)
     )
 
 
-def _most(count: int, limit: int, page: Callable[[int], str]) -> str:
+def _largest_page(count: int, limit: int, page: Callable[[int], str]) -> str:
     """The page with the most parts that fits; empty where none fits even without any."""
     low, best = 0, ""
     while low <= count:
@@ -83,51 +83,65 @@ def _cut(text: str, limit: int) -> str:
     return text.encode()[: limit - 5].decode("utf-8", "ignore") + " …\n"
 
 
-def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
+def _page(change: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     """The comment with so many rows and details, those of the most risk.
 
     With `lists` also what is about whole environments: findings, the shared stack.
     """
     by_risk = sorted(
-        ((group.rank, place.name, group) for place in found.differing for group in place.groups),
+        ((group.rank, place.name, group) for place in change.differing for group in place.groups),
         key=lambda entry: entry[:2],
     )
     listed_rows, row_names = (
-        frozenset((name, each.names) for _, name, each in by_risk[:count]) for count in (rows, details)
+        frozenset((name, entry_group.names) for _, name, entry_group in by_risk[:count])
+        for count in (rows, details)
     )
-    lines = [MARKER, *_executed_files(found, MAX_EXECUTED if lists else MIN_EXECUTED)]
-    if not found.differing:
-        lines.append(f"### {inline(found.rest)} compared with `{short_commit(found.commit)}`")
-    elif len(found.differing) > 1:
-        lines += [f"## {inline(found.verdict, MAX_LINE)}", ""] * (not found.executed)
-    for place in found.differing:
+    lines = [MARKER, *_executed_files(change, MAX_EXECUTED_FILES if lists else MAX_EXECUTED_FILES_IN_SHORT)]
+    if not change.differing:
+        lines.append(f"### {inline(change.rest)} compared with `{short_commit(change.commit)}`")
+    elif len(change.differing) > 1:
+        lines += [f"## {inline(change.verdict, MAX_LINE)}", ""] * (not change.executed)
+    for place in change.differing:
         lines += _environment(place, listed_rows, row_names, lists=lists)
-    lines += [f"- ⚠ {inline_code(warning, MAX_LINE)}" for warning in found.warnings]
-    if lists and found.product and found.product.lines:
-        lines += ["", *_folded("what the product itself changes", found.product.lines)]
-    sizes = [sum(len(names) for _, names in each) for each in (listed_rows, row_names)]
-    left = [
-        (sum(len(each.names) for _, _, each in by_risk) - sizes[0], "endpoint"),
+    lines += [f"- ⚠ {inline_code(warning, MAX_LINE)}" for warning in change.warnings]
+    if lists and change.product and change.product.lines:
+        lines += ["", *_folded_block("what the product itself changes", change.product.lines)]
+    sizes = [sum(len(names) for _, names in entry_group) for entry_group in (listed_rows, row_names)]
+    omissions = [
+        (sum(len(entry_group.names) for _, _, entry_group in by_risk) - sizes[0], "endpoint"),
         (sizes[0] - sizes[1], "endpoint's details"),
     ]
-    left_out = [f"{count} {noun if count == 1 else _plural(noun)}" for count, noun in left if count > 0]
+    left_out = [f"{count} {noun if count == 1 else _plural(noun)}" for count, noun in omissions if count > 0]
     left_out += [] if lists else ["findings and shared stacks"]
-    if found.differing and left_out:
+    if change.differing and left_out:
         lines += ["", f"Left out for length, the least risk first: {', '.join(left_out)}."]
-    if found.differing:
-        others = f"; {found.rest}" if found.rest else ""
-        basis = f"{inline(others)}; {inline(found.basis, MAX_LINE)}"
-        lines += ["", f"<sub>compared with `{short_commit(found.commit)}`{basis}</sub>"]
-    return "\n".join(lines) + "\n"
+    if change.differing:
+        rest = f"; {change.rest}" if change.rest else ""
+        basis = f"{inline(rest)}; {inline(change.basis, MAX_LINE)}"
+        lines += ["", f"<sub>compared with `{short_commit(change.commit)}`{basis}</sub>"]
+    return _once("\n".join(lines)) + "\n"
 
 
-def _executed_files(found: FleetChange, limit: int) -> Iterator[str]:
-    """What no row shows comes first: files that a deploy may execute."""
-    if found.executed:
-        heading = "##" if len(found.differing) > 1 else "###"
-        yield from (f"{heading} ⚠ {inline(found.verdict, MAX_LINE)}", "", f"**{EXECUTED}:**", "")
+def _once(page: str) -> str:
+    """A page that has each list of names once, and then refers to it."""
+    lists = set[str]()
+
+    def shorten(match: re.Match[str]) -> str:
+        if match["names"] not in lists:
+            lists.add(match["names"])
+            return match[0]
+        return "as above" if match["label"] == WHICH else f"{match['label']}, as above"
+
+    return _FOLDED_NAMES.sub(shorten, page)
+
+
+def _executed_files(change: FleetChange, limit: int) -> Iterator[str]:
+    """The files that a deploy may execute: they come first, as no row shows them."""
+    if change.executed:
+        heading = "##" if len(change.differing) > 1 else "###"
+        yield from (f"{heading} ⚠ {inline(change.verdict, MAX_LINE)}", "", f"**{EXECUTED_FILES_TITLE}:**", "")
         yield from (
-            f"- ⚠ {inline_code(executed_line)}" for executed_line in executed_lines(found.executed, limit)
+            f"- ⚠ {inline_code(executed_line)}" for executed_line in executed_lines(change.executed, limit)
         )
         yield from ("", EXECUTED_HINT, "")
 
@@ -136,45 +150,49 @@ def _plural(noun: str) -> str:
     return noun.replace("endpoint's", "endpoints'") if "'" in noun else f"{noun}s"
 
 
+WHICH = "which"
+_FOLDED_NAMES = re.compile(r"<details><summary>(?P<label>[^<\n]*)</summary>(?P<names>[^\n]+?)</details>")
 Keys = frozenset[tuple[str, tuple[str, ...]]]
 """Groups by their environment and names."""
 
 
-def _environment(place: EnvironmentChange, rows: Keys, named: Keys, *, lists: bool) -> Iterator[str]:
+def _environment(place: EnvironmentChange, rows: Keys, details: Keys, *, lists: bool) -> Iterator[str]:
     yield f"### {inline(place.name)}: {inline(place.verdict, MAX_LINE)}"
     yield from (f"\n⚠ {inline_code(place.price_note, MAX_LINE)}",) * bool(place.price_note)
     yield from (f"\n{inline(note)}" for note in place.notes)
     groups = [group for group in place.groups if (place.name, group.names) in rows]
-    with_names = {group.names for group in groups if (place.name, group.names) in named}
+    with_names = {group.names for group in groups if (place.name, group.names) in details}
     if groups:
         yield from [""] * bool(place.notes or place.price_note)
         yield from (HEADINGS.format(place.currency), ALIGNMENTS)
         yield from (_row(group, names=group.names in with_names) for group in groups)
         yield ""
-    repeated = RepeatedLines(groups)
-    if warnings := [*repeated.warnings()]:
+    repeated_lines = RepeatedLines(groups)
+    if warnings := [*repeated_lines.warnings()]:
         yield from (f"- ⚠ {inline_code(warning.text)}{_names(warning.names) * lists}" for warning in warnings)
         yield ""
     if place.pending:
-        for line in pending_lines(place.pending, MAX_PENDING if lists else MIN_PENDING):
+        for line in pending_lines(place.pending, MAX_PROMOTIONS if lists else MAX_PROMOTIONS_IN_SHORT):
             yield f"- {inline_code(line.text, MAX_LINE)}{_names(line.names) * lists}"
         yield ""
     if lists:
-        yield from _findings(place, repeated)
+        yield from _findings(place, repeated_lines)
     parts = [line for group in groups if group.names in with_names for line in _details(group)]
-    parts += _shared(place) if lists else ()
+    parts += _shared_parts(place) if lists else ()
     if parts:
         yield from ("<details><summary>details</summary>", "", *parts, "</details>", "")
 
 
 def _row(group: EndpointGroup, *, names: bool) -> str:
-    each = group.common
-    words = [*each.changes, *each.content] or ["its template"] * (each.effect is not UpdateEffect.UNKNOWN)
+    change_of_group = group.common
+    words = [*change_of_group.changes, *change_of_group.content] or ["its template"] * (
+        change_of_group.effect is not UpdateEffect.UNKNOWN
+    )
     rest = f"; {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
     change = "; ".join(inline(word) for word in words[:MAX_WORDS]) + rest
     endpoints = _folded_names(group.label, group.folded_names) if names else inline(group.label)
-    cells = [endpoints, change, effect_words(each), inline(traffic_words(each))]
-    cells += [group_money(group, least=True), group_money(group, least=False)]
+    cells = [endpoints, change, effect_words(change_of_group), inline(traffic_words(change_of_group))]
+    cells += [inline(group_money(group, least=True)), inline(group_money(group, least=False))]
     return f"| {' | '.join(cells)} |"
 
 
@@ -187,15 +205,17 @@ def _folded_names(label: str, names: Sequence[str]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return f" {_folded_names('which', names)}" if names else ""
+    return f" {_folded_names(WHICH, names)}" if names else ""
 
 
-def _findings(place: EnvironmentChange, repeated: RepeatedLines) -> Iterator[str]:
-    if refused := refusal_lines(place.pending, MAX_PENDING):
-        yield from _folded(REFUSALS_TITLE, refused)
+def _findings(place: EnvironmentChange, repeated_lines: RepeatedLines) -> Iterator[str]:
+    if refusals := refusal_lines(place.pending, MAX_PROMOTIONS):
+        yield from _folded_block(REFUSALS_TITLE, refusals)
     for name, findings in (("new", place.new), ("fixed", place.fixed)):
         if findings:
-            yield from _folded(f"{count_of(len(findings), 'finding')} {name}", repeated.findings(findings))
+            yield from _folded_block(
+                f"{count_of(len(findings), 'finding')} {name}", repeated_lines.findings(findings)
+            )
 
 
 def _details(group: EndpointGroup) -> Iterator[str]:
@@ -212,7 +232,7 @@ def _details(group: EndpointGroup) -> Iterator[str]:
         yield from _fence(lines)
 
 
-def _shared(place: EnvironmentChange) -> Iterator[str]:
+def _shared_parts(place: EnvironmentChange) -> Iterator[str]:
     owners = {owner: change for owner, change in place.by_owner.items() if change.differs}
     if [*owners] not in ([], [""]):
         sums = (
@@ -233,7 +253,7 @@ def _shared(place: EnvironmentChange) -> Iterator[str]:
         yield from ("the shared stack:", "", *_fence(map(resource_line, place.shared)))
 
 
-def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
+def _folded_block(summary: str, lines: Iterable[str]) -> Iterator[str]:
     yield from (f"<details><summary>{summary}</summary>", "", *_fence(lines), "</details>", "")
 
 
@@ -243,3 +263,50 @@ def _fence(lines: Iterable[str]) -> Iterator[str]:
         text = clean(line, MAX_LINE)
         yield f" {text}" if text.startswith("`") else text
     yield from ("```", "")
+
+
+MAX_CHARACTERS = 300
+"""Of one text in a line; the details of a fenced block have `MAX_LINE`."""
+MAX_LINE = 2_000
+_SIGNS = re.compile(r"[\\`*_\[\]<>|~&#]")
+_JOINER = "\u2060"
+"""Is not seen, and takes no room."""
+_REFERENCE = re.compile(
+    r'@|:(?=//)|#(?=\w)|[!$%&](?=\d)|~(?=[\w"])|\bwww(?=\.)|\bGH(?=-\d)|[0-9a-f]{6}(?=[0-9a-f])',
+    re.IGNORECASE,
+)
+"""What begins an address, a mention or a reference; GitHub and GitLab look for them even after a backslash.
+
+Source: GitHub Flavored Markdown Spec, "Autolinks (extension)"; GitHub Docs, "Autolinked references and URLs";
+GitLab Docs, "GitLab-specific references".
+"""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def inline_code(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """A text whose parts between single backticks stay code; without power over the page elsewhere."""
+    return "".join(
+        f"`{part.replace('|', '') or ' '}`" if index % 2 else inline(part, limit)
+        for index, part in enumerate(code_parts(clean(text, limit)))
+    )
+
+
+def code_parts(text: str) -> list[str]:
+    """A text split at its backticks: every second part is code.
+
+    One part, the whole text, if a backtick has no partner or two are side by side: in Markdown a run of
+    backticks is one delimiter, which only a run of the same length closes.
+    """
+    return [text] if "``" in text or text.count("`") % 2 else text.split("`")
+
+
+def inline(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """A text without power over the page: no markup, HTML, link, reference or mention of a person."""
+    with_joiners = _REFERENCE.sub(lambda sign: f"{sign[0]}{_JOINER}", clean(text, limit))
+    return _SIGNS.sub(lambda sign: f"\\{sign[0]}", with_joiners)
+
+
+def clean(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """A text on one line without control characters, and shortened."""
+    plain = _CONTROL.sub(" ", text)
+    return plain if len(plain) <= limit else f"{plain[:limit]}…"

@@ -1,18 +1,26 @@
-"""The report as one HTML file that needs no network: the comment's content with charts."""
+"""The report as one HTML file that needs no network: the comment's content with charts as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from html import escape
 
+from triton_fleet.changes.endpoint_change import EndpointChange
 from triton_fleet.changes.endpoint_group import EndpointGroup
 from triton_fleet.changes.environment_change import EnvironmentChange
-from triton_fleet.changes.executed_file import EXECUTED, EXECUTED_HINT, MAX_EXECUTED, executed_lines
-from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.fleet_change import (
+    EXECUTED_FILES_TITLE,
+    EXECUTED_HINT,
+    MAX_EXECUTED_FILES,
+    FleetChange,
+    executed_lines,
+)
+from triton_fleet.changes.money_change import CostChange
 from triton_fleet.changes.promotion_lines import REFUSALS_TITLE, pending_lines, refusal_lines
-from triton_fleet.changes.repeated_lines import RepeatedLines
 from triton_fleet.changes.wording import (
+    RepeatedLines,
     effect_text,
     group_details,
     group_money,
@@ -20,11 +28,10 @@ from triton_fleet.changes.wording import (
     resource_line,
     traffic_words,
 )
-from triton_fleet.context.traffic import Traffic
+from triton_fleet.context.traffic import Traffic, shown_seconds
 from triton_fleet.core.digests import short_commit
 from triton_fleet.core.sizes import count_of
-from triton_fleet.review.charts import cost_chart, rollout_chart
-from triton_fleet.review.markdown_text import MAX_LINE, clean, code_parts
+from triton_fleet.review.markdown import MAX_LINE, clean, code_parts
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What the page may load: nothing."""
@@ -52,23 +59,23 @@ HEADINGS = ("endpoint", "change", "AWS does", "traffic", "{} a month, min", "{} 
 """Titles of the table's columns, with the currency; on a narrow screen each stands before its value."""
 
 
-def page(found: FleetChange) -> str:
+def page(change: FleetChange) -> str:
     """The whole report; every text is escaped, and no address is loaded."""
-    has_one_heading = len(found.differing) == 1 and not found.executed
-    parts = [f"<h1>{'⚠ ' * bool(found.executed)}{escape(found.verdict)}</h1>"] * (not has_one_heading)
-    if found.executed:
+    has_one_heading = len(change.differing) == 1 and not change.executed
+    parts = [f"<h1>{'⚠ ' * bool(change.executed)}{escape(change.verdict)}</h1>"] * (not has_one_heading)
+    if change.executed:
         files = "".join(
             f"<li>{_with_code(executed_line)}</li>"
-            for executed_line in executed_lines(found.executed, MAX_EXECUTED)
+            for executed_line in executed_lines(change.executed, MAX_EXECUTED_FILES)
         )
-        parts.append(f'<div class="w"><p>⚠ {EXECUTED}. {EXECUTED_HINT}</p><ul>{files}</ul></div>')
-    parts += [f'<p class="w">⚠ {_with_code(warning)}</p>' for warning in found.warnings]
+        parts.append(f'<div class="w"><p>⚠ {EXECUTED_FILES_TITLE}. {EXECUTED_HINT}</p><ul>{files}</ul></div>')
+    parts += [f'<p class="w">⚠ {_with_code(warning)}</p>' for warning in change.warnings]
     heading = "h1" if has_one_heading else "h2"
-    parts += [line for place in found.differing for line in _environment(place, heading)]
-    if found.product and found.product.lines:
+    parts += [line for place in change.differing for line in _environment(place, heading)]
+    if change.product and change.product.lines:
         title = "what the product itself changes"
-        parts.append(f"<details><summary>{title}</summary>{_block(found.product.lines)}</details>")
-    foot = f"compared with {short_commit(found.commit)}; {found.basis}"
+        parts.append(f"<details><summary>{title}</summary>{_block(change.product.lines)}</details>")
+    foot = f"compared with {short_commit(change.commit)}; {change.basis}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -87,22 +94,22 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
     yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in (place.price_note, *place.notes) if text)
     for line in pending_lines(place.pending):
-        yield f"<div>{_with_code(line.text)}{_folded('which', line.names)}</div>"
-    repeated = RepeatedLines(place.groups)
+        yield f"<div>{_with_code(line.text)}{_folded_lines('which', line.names)}</div>"
+    repeated_lines = RepeatedLines(place.groups)
     if place.groups:
         headings = [heading.format(place.currency) for heading in HEADINGS]
         cells = "".join(f"<th>{heading}</th>" for heading in headings)
         yield f"<table><thead><tr>{cells}</tr></thead><tbody>"
         yield from (_row(group, headings) for group in place.groups)
         yield "</tbody></table>"
-    for line in repeated.warnings():
-        yield f'<div class="w">⚠ {_with_code(line.text)}{_folded("which", line.names)}</div>'
+    for line in repeated_lines.warnings():
+        yield f'<div class="w">⚠ {_with_code(line.text)}{_folded_lines("which", line.names)}</div>'
     if place.groups:
         yield f"<h3>{place.currency} a month before (grey) and after (blue): min, and up to max</h3>"
         yield cost_chart([replace(group.common, endpoint=group.label) for group in place.groups])
-        if timed := [rollout for group in place.groups for rollout in _rollouts(group)]:
+        if rollouts := [rollout for group in place.groups for rollout in _rollouts(group)]:
             yield "<h3>Rollout: the share of calls that new instances answer, once they have started</h3>"
-            yield rollout_chart(timed)
+            yield rollout_chart(rollouts)
         yield "<details><summary>details</summary>"
         for group in place.groups:
             yield from _details(group)
@@ -110,10 +117,10 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     for title, lines in (
         ("quotas that these endpoints count against", [str(quota) for quota in place.quotas]),
         (REFUSALS_TITLE, refusal_lines(place.pending)),
-        (f"{count_of(len(place.new), 'new finding')}", [*repeated.findings(place.new)]),
-        (f"{count_of(len(place.fixed), 'fixed finding')}", [*repeated.findings(place.fixed)]),
+        (f"{count_of(len(place.new), 'new finding')}", [*repeated_lines.findings(place.new)]),
+        (f"{count_of(len(place.fixed), 'fixed finding')}", [*repeated_lines.findings(place.fixed)]),
         ("IAM of the shared stack", place.permissions),
-        ("the shared stack", [resource_line(each) for each in place.shared]),
+        ("the shared stack", [resource_line(resource) for resource in place.shared]),
     ):
         if lines:
             yield f"<details><summary>{title}</summary>{_block(lines)}</details>"
@@ -121,8 +128,10 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
 
 def _rollouts(group: EndpointGroup) -> Iterator[tuple[str, Traffic]]:
     """The rollouts of a group that have phases, each once."""
-    found = group.variants(lambda each: (each.traffic,) if each.traffic and each.traffic.phases else ())
-    for traffic, count in found.items():
+    rollouts = group.variants(
+        lambda member: (member.traffic,) if member.traffic and member.traffic.phases else ()
+    )
+    for traffic, count in rollouts.items():
         share = f" ({count} of {len(group.members)})" * (count < len(group.members))
         yield f"{group.label}{share}", traffic
 
@@ -134,13 +143,13 @@ def _with_code(text: str) -> str:
 
 
 def _row(group: EndpointGroup, headings: Sequence[str]) -> str:
-    each = group.common
-    words = "<br>".join(escape(word) for word in (*each.changes, *each.content))
+    change = group.common
+    words = "<br>".join(escape(word) for word in (*change.changes, *change.content))
     cells = [
-        ("", _folded(group.label, group.folded_names) or escape(group.label)),
+        ("", _folded_lines(group.label, group.folded_names) or escape(group.label)),
         ("", words),
-        ("", escape(effect_text(each))),
-        ("", escape(traffic_words(each))),
+        ("", escape(effect_text(change))),
+        ("", escape(traffic_words(change))),
         (' class="n"', escape(group_money(group, least=True))),
         (' class="n"', escape(group_money(group, least=False))),
     ]
@@ -150,7 +159,7 @@ def _row(group: EndpointGroup, headings: Sequence[str]) -> str:
     return f"<tr>{''.join(texts)}</tr>"
 
 
-def _folded(summary: str, lines: Sequence[str]) -> str:
+def _folded_lines(summary: str, lines: Sequence[str]) -> str:
     """A summary that opens to lines; empty without any."""
     text = "<br>".join(map(escape, lines))
     return f"<details><summary>{escape(summary)}</summary>{text}</details>" * bool(lines)
@@ -167,3 +176,95 @@ def _details(group: EndpointGroup) -> Iterator[str]:
 
 def _block(lines: Iterable[str]) -> str:
     return f"<pre>{escape(chr(10).join(clean(line, MAX_LINE) for line in lines))}</pre>"
+
+
+WIDTH, BAR, GAP, BETWEEN = 640, 20, 8, 2
+"""Units of the view boxes; the browser scales them, on a narrow screen with larger letters."""
+LETTER = 9.6
+"""The width of one on a narrow screen, where they are the largest."""
+MAX_LABEL = int(WIDTH / LETTER)
+"""Characters of the line above the bars."""
+VALUE = 260
+"""The width of the column with what the bars show."""
+ROOM = WIDTH - VALUE
+MIN_TEXT = 34
+"""A part of a bar that is as wide as this has room for its percentage."""
+DARK = 60
+"""From this percentage on, a part is dark enough for white text."""
+FAINTEST = 0.25
+"""The opacity of no calls; all calls are in full colour."""
+
+
+def cost_chart(endpoints: Iterable[EndpointChange]) -> str:
+    """Two rows for each endpoint: a bar at min in full colour, up to max in a lighter one, or "unknown"."""
+    rows = [
+        (
+            endpoint.endpoint if kind == "before" else "",
+            kind,
+            _month_cost(endpoint.least, kind),
+            _month_cost(endpoint.most, kind),
+        )
+        for endpoint in endpoints
+        for kind in ("before", "after")
+    ]
+    longest = max((max_cost for *_, max_cost in rows if max_cost is not None), default=Decimal(0)) or Decimal(
+        1
+    )
+    y, elements = 0, list[str]()
+    for label, kind, min_cost, max_cost in rows:
+        if label:
+            y += BAR + GAP
+            elements.append(_label(label, y))
+        y += BAR + BETWEEN
+        if min_cost is None or max_cost is None:
+            elements.append(_value(0, y, f"unknown {kind}"))
+            continue
+        low, high = (f"{ROOM * length / longest:.2f}" for length in (min_cost, max_cost))
+        elements += [_bar(f"{kind} more", 0, y, high), _bar(kind, 0, y, low)]
+        elements.append(_value(float(high), y, f"{min_cost:,} to {max_cost:,}"))
+    return _svg(elements, y)
+
+
+def rollout_chart(rollouts: Sequence[tuple[str, Traffic]]) -> str:
+    """A bar for each label, with a part for each phase: the more calls it moves, the fuller its colour."""
+    longest = max((traffic_entry.shortest or 0 for _, traffic_entry in rollouts), default=0) or 1
+    y, elements = 0, list[str]()
+    for label, traffic in rollouts:
+        y, x = y + BAR + GAP, 0.0
+        elements.append(_label(label, y))
+        y += BAR + BETWEEN
+        for phase in traffic.phases:
+            width = ROOM * phase.seconds / longest
+            opacity = FAINTEST + (1 - FAINTEST) * phase.share / 100
+            elements.append(_bar("after", x, y, f"{width:.2f}", f' fill-opacity="{opacity:.2f}"'))
+            if width >= MIN_TEXT:
+                kind = ' class="in"' if phase.share >= DARK else ""
+                elements.append(f'<text{kind} x="{x + 3:.1f}" y="{y}">{phase.share:.3g}\u2009%</text>')
+            x += width
+        words = shown_seconds(traffic.shortest or 0)
+        words += f", at most {shown_seconds(traffic.longest)}" if traffic.longest else ""
+        elements.append(_value(x, y, words))
+    return _svg(elements, y)
+
+
+def _month_cost(cost: CostChange, kind: str) -> Decimal | None:
+    cost_of_side = cost.before if kind == "before" else cost.after
+    return None if cost_of_side is None else cost_of_side.monthly
+
+
+def _label(text: str, y: int) -> str:
+    return f'<text x="0" y="{y}">{escape(text[:MAX_LABEL])}</text>'
+
+
+def _bar(kind: str, x: float, y: int, width: str, more: str = "") -> str:
+    return f'<rect class="{kind}" x="{x:g}" y="{y - BAR + 5}" width="{width}" height="{BAR - 2}"{more}/>'
+
+
+def _value(length: float, y: int, text: str) -> str:
+    """A text after a bar; a long one begins in the bar, so that it ends inside."""
+    x = max(0.0, min(length + 6, WIDTH - LETTER * len(text)))
+    return f'<text x="{x:.1f}" y="{y}">{escape(text)}</text>'
+
+
+def _svg(elements: Iterable[str], y: int) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {y + GAP}" role="img">{"".join(elements)}</svg>'

@@ -56,16 +56,20 @@ def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date)
     if not names and _decisions(before) == _decisions(after):
         return PendingReview(notes=notes)
     prices = after.project.fleet.prices
-    waiting = _waiting(before, today, prices) if base else {}
+    base_promotions = _promotions(before, today, prices) if base else {}
     at_head = [
-        _change_since_base(each, old[each.endpoint], new[each.endpoint], (before.root, after.root))
-        if each.state is PromotionState.NEW and _is_new(waiting.get(each.endpoint))
-        else each
-        for each in _waiting(after, today, prices).values()
-        if each.endpoint in names or each.endpoint in waiting
+        _change_since_base(
+            promotion, old[promotion.endpoint], new[promotion.endpoint], (before.root, after.root)
+        )
+        if promotion.state is PromotionState.NEW and _is_new(base_promotions.get(promotion.endpoint))
+        else promotion
+        for promotion in _promotions(after, today, prices).values()
+        if promotion.endpoint in names or promotion.endpoint in base_promotions
     ]
     content = {name: _content_between(old[name], new[name]) for name in names}
-    return PendingReview(promotions=added_promotions([*waiting.values()], at_head, content), notes=notes)
+    return PendingReview(
+        promotions=added_promotions([*base_promotions.values()], at_head, content), notes=notes
+    )
 
 
 def _previews(side: EnvironmentSide) -> PromotionPreviews | None:
@@ -81,22 +85,22 @@ def _problem(side: EnvironmentSide, error: FindingsError) -> str:
     return finding_line(side.relative(error.findings[0]))
 
 
-def _waiting(side: EnvironmentSide, today: date, prices: PriceBook) -> dict[str, PendingPromotion]:
+def _promotions(side: EnvironmentSide, today: date, prices: PriceBook) -> dict[str, PendingPromotion]:
     """The promotions that wait at one end, with findings relative to the fleet."""
-    found = pending_promotions(side.project, today, prices=prices) if side.project else []
+    promotions = pending_promotions(side.project, today, prices=prices) if side.project else []
     return {
-        each.endpoint: replace(
-            each,
-            by_rules=tuple(map(side.relative, each.by_rules)),
-            by_policies=tuple(map(side.relative, each.by_policies)),
-            problem=each.problem.replace(f"{side.root}/", ""),
+        promotion.endpoint: replace(
+            promotion,
+            by_rules=tuple(map(side.relative, promotion.by_rules)),
+            by_policies=tuple(map(side.relative, promotion.by_policies)),
+            problem=promotion.problem.replace(f"{side.root}/", ""),
         )
-        for each in found
+        for promotion in promotions
     }
 
 
-def _is_new(found: PendingPromotion | None) -> bool:
-    return found is not None and found.state is PromotionState.NEW
+def _is_new(promotion: PendingPromotion | None) -> bool:
+    return promotion is not None and promotion.state is PromotionState.NEW
 
 
 def _decisions(side: EnvironmentSide) -> dict[str, bytes]:
@@ -125,20 +129,22 @@ def _content(preview: PromotionPreview | str | None) -> object:
 
 
 def _change_since_base(
-    found: PendingPromotion,
+    promotion: PendingPromotion,
     before: PromotionPreview | str | None,
     after: PromotionPreview | str | None,
     roots: tuple[Path, Path],
 ) -> PendingPromotion:
     """An endpoint that the environment does not have at either end, with what differs between both ends."""
     if not (isinstance(before, PromotionPreview) and isinstance(after, PromotionPreview)):
-        return found
-    return replace(found, changes=tuple(spec_changes(before.loaded, after.loaded, roots)))
+        return promotion
+    return replace(promotion, changes=tuple(spec_changes(before.loaded, after.loaded, roots)))
 
 
 def _content_between(
     before: PromotionPreview | str | None, after: PromotionPreview | str | None
 ) -> tuple[str, ...] | None:
     """The content that differs between both ends, in words; None where a lock is unknown."""
-    locks = [each.lock for each in (before, after) if isinstance(each, PromotionPreview) and each.lock]
+    locks = [
+        preview.lock for preview in (before, after) if isinstance(preview, PromotionPreview) and preview.lock
+    ]
     return tuple(content_changes(locks[0], locks[1])) if len(locks) == 2 else None

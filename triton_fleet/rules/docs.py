@@ -1,4 +1,4 @@
-"""docs/rules.md: every rule with an example of its messages, and every other code."""
+"""docs/rules.md, an index of every code, and docs/rules/THEME.md, each rule of a theme with an example."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ repository; what depends on the release or the instance type needs `--triton` or
 A rule marked **needed** cannot be allowed: other checks depend on what it requires. A rule marked
 **an error at deploy** only warns until then. An `allow` that silences nothing is [a finding itself](#fl130).
 """
+COLUMNS = "| name | code | severity | requires |\n| --- | --- | --- | --- |"
 OTHERS = """\
 ## Other codes
 
@@ -52,15 +53,15 @@ def link_to(code: str) -> str:
     return f"{DOCS}#{code.lower()}"
 
 
-def rules_page(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> str:
-    """The page as Markdown; a rule without an example is shown without."""
+def rules_pages(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> Mapping[str, str]:
+    """The index and a page for each theme as Markdown, by their paths from the project's root.
+
+    A rule without an example is shown without.
+    """
     by_theme = _by_theme(rules.values())
-    parts = [INTRO, _contents(by_theme)]
-    for theme, members in by_theme.items():
-        parts.append(f"## {theme.about} (`{theme.name}`)\n")
-        parts += [_rule_text(rule, examples.get(rule.code)) for rule in members]
-    parts += [OTHERS, *map(_group, groups())]
-    return "\n".join(parts)
+    tables = [_table(theme, members) for theme, members in by_theme.items()]
+    pages = {_page(theme): _theme_page(theme, members, examples) for theme, members in by_theme.items()}
+    return {DOCS: "\n".join([INTRO, *tables, OTHERS, *map(_group, groups())]), **pages}
 
 
 def said_of(case: Case, rule: Rule) -> Iterator[str]:
@@ -82,19 +83,34 @@ def _by_theme(rules: Collection[Rule]) -> Mapping[Theme, list[Rule]]:
     return {theme: members for theme, members in found.items() if members}
 
 
-def _contents(by_theme: Mapping[Theme, list[Rule]]) -> str:
-    lines = list[str]()
-    for theme, members in by_theme.items():
-        lines.append(f"- {theme.about} (`{theme.name}`)")
-        lines += [f"    - [{member.name}](#{member.code.lower()}) ({member.code})" for member in members]
-    lines += ["- [Other codes](#other-codes)", ""]
-    return "\n".join(lines)
+def _page(theme: Theme) -> str:
+    return f"{DOCS.removesuffix('.md')}/{theme.name}.md"
+
+
+def _table(theme: Theme, rules: Collection[Rule]) -> str:
+    """The rows of a theme in the index; links to `rules.md#CODE` find their rule by them."""
+    page = _page(theme).removeprefix("docs/")
+    rows = [
+        f'| <a id="{rule.code.lower()}"></a>[{rule.name}]({page}#{rule.code.lower()}) | {rule.code}'
+        f" | {weight_of(rule)} | {rule.summary} |"
+        for rule in rules
+    ]
+    return "\n".join([f"## {theme.about} (`{theme.name}`)\n", COLUMNS, *rows, ""])
+
+
+def _theme_page(theme: Theme, rules: Collection[Rule], examples: Mapping[str, Example]) -> str:
+    comment = INTRO.partition("\n")[0]
+    about = (
+        "[What all rules have in common](../rules.md): how a spec allows a finding, and what a rule takes.\n"
+    )
+    texts = [_rule_text(rule, examples.get(rule.code)) for rule in rules]
+    return "\n".join([f"{comment}\n", f"# {theme.about}\n", about, *texts])
 
 
 def _rule_text(rule: Rule, example: Example | None) -> str:
     parts = [
         f'<a id="{rule.code.lower()}"></a>\n',
-        f"### {rule.name} ({rule.code})\n",
+        f"## {rule.name} ({rule.code})\n",
         f"**{weight_of(rule)}**: {rule.summary}\n",
         *([f"{rule.why}\n"] if rule.why else []),
         *(_example_lines(example, rule) if example else []),
@@ -117,8 +133,8 @@ def _source(source: str) -> str:
         return f"<{source}>"
     if not source.endswith(".md"):
         return source
-    from_here = source.removeprefix("docs/")
-    return f"[{source}]({from_here if from_here != source else f'../{source}'})"
+    from_page = source.removeprefix("docs/")
+    return f"[{source}]({'../' if from_page != source else '../../'}{from_page})"
 
 
 def _group(group: Group) -> str:

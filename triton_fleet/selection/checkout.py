@@ -14,8 +14,8 @@ from triton_fleet.project.project import Project
 from triton_fleet.project.spec_files import policy_files
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import FleetPaths
-from triton_fleet.spec.folders import OWN_FOLDERS
 from triton_fleet.spec.prices import PRICES
+from triton_fleet.spec.source import OWN_FOLDERS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from triton_fleet.context.tags import endpoint_tags
+from triton_fleet.context.context import endpoint_tags
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.environment import Environment

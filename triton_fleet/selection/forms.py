@@ -30,35 +30,22 @@ def refuse_selector(argument: str) -> None:
     Raises:
         FindingsError: it is a glob, a condition or a change, or was meant as one.
     """
-    if is_selector(_without_capitals(_without_spaces(argument))):
+    if is_selector(_without_spaces(argument)):
         hint = "`fleet ls --env ENV SELECTOR` lists the endpoints that a selector matches"
         raise wrong_selector(f"{shown(argument)}: this command takes the name of one endpoint", hint)
 
 
-def refuse_misspelt(argument: str) -> None:
-    """Refuse a condition with spaces around its operator or a comma, and a change in capitals.
+def refuse_spaces(argument: str) -> None:
+    """Refuse a selector with spaces around an operator or a comma.
 
     Raises:
         FindingsError: it is such a selector.
     """
     tight = _without_spaces(argument)
-    right = _without_capitals(tight)
-    if right == argument or not any(map(is_condition, right.split(AND))):
-        return
-    if tight != argument:
-        hint = f"write it without spaces: {shown(right)}"
+    if tight != argument and any(map(is_condition, tight.split(AND))):
+        hint = f"write it without spaces: {shown(tight)}"
         raise wrong_selector(f"{shown(argument)}: a selector has no spaces between its parts", hint)
-    hint = f"write it in lower case: {shown(right)}"
-    raise wrong_selector(f"{shown(argument)}: `{CHANGED}` is not in lower case", hint)
 
 
 def _without_spaces(argument: str) -> str:
     return _SPACED.sub(r"\1", argument.strip())
-
-
-def _without_capitals(argument: str) -> str:
-    """The argument with each `changed:` as it has to be written."""
-    return AND.join(
-        CHANGED + each[len(CHANGED) :] if each.lower().startswith(CHANGED) else each
-        for each in argument.split(AND)
-    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from triton_fleet.project.named_inputs import named_inputs
 from triton_fleet.project.project import LoadedSpec, Project
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.endpoint import S3
 
 
 class FleetInputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +13,8 @@ from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.project.reader import read_source
 from triton_fleet.selection.condition import shown
-from triton_fleet.spec.folders import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
 from triton_fleet.spec.prices import PRICES
+from triton_fleet.spec.source import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
 
 YAML = ".yaml"
 UNUSED = "FL126"
@@ -96,35 +96,27 @@ class FleetPaths:
         Raises:
             FindingsError: the folder concerns no endpoint.
         """
-        place = self._in_fleet(folder)
-        files = {*place.glob(f"*{YAML}")}
+        path = self._in_fleet(folder)
+        files = {*path.glob(f"*{YAML}")}
         for own in map(self._root.joinpath, OWN_FOLDERS):
-            if own.is_relative_to(place) or place.is_relative_to(own):
-                files.update((own if own.is_relative_to(place) else place).rglob(f"*{YAML}"))
-        files = {file for file in files if not _is_hidden(*file.relative_to(place).parts)}
-        found = self._of_parts(place, sorted(files), place.rglob("*") if self._is_in_own(place) else None)
-        if not (found.endpoints or found.drafts or found.gone or found.reasons):
+            if own.is_relative_to(path) or path.is_relative_to(own):
+                files.update((own if own.is_relative_to(path) else path).rglob(f"*{YAML}"))
+        files = {file for file in files if not _is_hidden(*file.relative_to(path).parts)}
+        parts = [Selection(self._below(path)), *map(self.of_file, sorted(files))]
+        if not self._is_in_own(path) or any(map(_may_be_input, path.rglob("*"))):
+            parts.append(self._of_input(path))
+        selection = Selection.union(parts)
+        if not (selection.endpoints or selection.drafts or selection.gone or selection.reasons):
             raise self._unusable(folder, "the folder contains no spec, and no endpoint uses it")
-        return found
-
-    def of_deleted(self, path: Path, files: Sequence[Path]) -> Selection:
-        """The endpoints that a path concerned, which was a file, or a folder with these files."""
-        return self.of_file(path) if [path] == files else self._of_parts(self._in_fleet(path), files, files)
-
-    def _of_parts(self, folder: Path, files: Iterable[Path], all_files: Iterable[Path] | None) -> Selection:
-        """What a folder selects; without `all_files` it may have other inputs of endpoints."""
-        parts = [Selection(self._below(folder)), *map(self.of_file, files)]
-        if all_files is None or any(map(_may_be_input, all_files)):
-            parts.append(self._of_input(folder))
-        return Selection.union(parts)
+        return selection
 
     def is_own(self, folder: Path) -> bool:
         """Whether a folder is one of the fleet's own, in one, or has the fleet in it."""
-        place = self._in_fleet(folder)
-        return self._root.is_relative_to(place) or self._is_in_own(place)
+        path = self._in_fleet(folder)
+        return self._root.is_relative_to(path) or self._is_in_own(path)
 
-    def _is_in_own(self, place: Path) -> bool:
-        return any(place.is_relative_to(self._root / own) for own in OWN_FOLDERS)
+    def _is_in_own(self, path: Path) -> bool:
+        return any(path.is_relative_to(self._root / own) for own in OWN_FOLDERS)
 
     def of_file(self, file: Path) -> Selection:
         """The endpoints that a file concerns, whether or not it exists.
@@ -194,7 +186,7 @@ class FleetPaths:
         return file.is_relative_to(self._tree) or file.is_relative_to(self._root)
 
     def _in_fleet(self, file: Path) -> Path:
-        """The file by its place below the root, links followed where it is not there by its name."""
+        """The file by its path below the root, links followed where that leads elsewhere."""
         real, root = Path(os.path.realpath(file)), Path(os.path.realpath(self._root))
         if file.is_relative_to(self._root) or not real.is_relative_to(root):
             return file

@@ -10,8 +10,8 @@ from glob import escape
 from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError, all_of
-from triton_fleet.git.files import changed_files, deleted_files, is_shallow, unquoted
-from triton_fleet.git.work_tree import require_git, work_tree
+from triton_fleet.git.files import changed_files, is_in_a_branch, unquoted
+from triton_fleet.git.work_tree import work_tree
 from triton_fleet.project.membership import locked_endpoints
 from triton_fleet.project.project import Fleet, LoadedSpec, Project
 from triton_fleet.selection.condition import (
@@ -25,11 +25,11 @@ from triton_fleet.selection.condition import (
     tag_keys,
     wrong_selector,
 )
-from triton_fleet.selection.forms import AND, CHANGED, is_condition, refuse_misspelt
+from triton_fleet.selection.forms import AND, CHANGED, is_condition, refuse_spaces
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import UNUSED, FleetPaths, Selection
-from triton_fleet.spec.folders import SPEC_END
 from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.source import SPEC_END
 
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 
@@ -83,7 +83,7 @@ class Selector:
         if argument in self._names:
             return Selection([argument])
         terms = argument.split(AND)
-        refuse_misspelt(argument)
+        refuse_spaces(argument)
         if any(map(is_condition, terms)):  # else a comma is a part of a path
             return self._of_terms(argument, terms)
         is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
@@ -182,29 +182,18 @@ class Selector:
         return names
 
     def _existing(self, argument: str) -> Path | None:
-        return next((each for each in self._places(argument) if _exists(each)), None)
+        return next((each for each in self._candidates(argument) if _exists(each)), None)
 
     def _deleted(self, argument: str) -> Selection | None:
-        """What a path concerned that Git knows, and that no longer exists.
-
-        A shallow clone may lack the commit that had it, so there every path is treated as one.
-
-        Raises:
-            CannotRunError: Git is not installed, and only it can know the path.
-        """
-        is_path, tree = bool({*"/."} & {*argument}), work_tree(self._root)
-        if tree is None and is_path:
-            require_git()
+        """The endpoints of a file that no longer exists, and that a branch has."""
+        tree = work_tree(self._root)
         if tree is None or not argument.isprintable():
             return None
-        places = [each for each in self._places(argument) if each.is_relative_to(tree.top)]
-        for place in places:
-            if files := deleted_files(tree, place):
-                return self._paths.of_deleted(place, files)
-        return self._paths.of_file(places[0]) if places and is_path and is_shallow(tree) else None
+        files = (file for file in self._candidates(argument) if is_in_a_branch(tree, file))
+        return next(map(self._paths.of_file, files), None)
 
-    def _places(self, argument: str) -> list[Path]:
-        """Where a path may lead."""
+    def _candidates(self, argument: str) -> list[Path]:
+        """The files or folders that a path may name."""
         path = unquoted(argument)
         if not path or "\0" in path:
             return []

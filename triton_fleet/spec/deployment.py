@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 from triton_fleet.catalog.images import Partition, partition_of, registry_host
 from triton_fleet.spec.alarms import AlarmSeverity
@@ -55,6 +55,31 @@ class Deployment:
     access: tuple[Trust, ...] = ()
     allowed_accounts: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, environment: Environment) -> Self:
+        """The deployment of an environment's fleet."""
+        builds, bucket = environment.engine_builds, environment.artifact_bucket
+        return cls(
+            environment=environment.environment,
+            account=environment.account,
+            region=environment.region,
+            partition=partition_of(environment.region),
+            tags=environment.resource_tags,
+            kms_key=environment.kms_key,
+            permissions_boundary=environment.permissions_boundary,
+            notifications=environment.notifications.by_severity,
+            owner_notifications={
+                team: topics.by_severity for team, topics in environment.notifications.owners.items()
+            },
+            dashboards=environment.dashboards,
+            termination_protection=environment.termination_protection,
+            build_seconds=builds.timeout,
+            builds_in_own_images=builds.own_images,
+            given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,
+            access=trusts_of(environment),
+            allowed_accounts=environment.allowed_accounts,
+        )
+
     @property
     def bucket(self) -> str:
         """The artifact bucket's name."""
@@ -83,8 +108,8 @@ class Deployment:
 
     def alarm_topic(self, severity: AlarmSeverity, owner: str | None = None) -> str:
         """The parameter of the parameter store with the ARN of a severity's topic."""
-        place = severity if owner is None else f"{owner}/{severity}"
-        return f"/triton-fleet/{self.environment}/alarm-topic/{place}"
+        name = severity if owner is None else f"{owner}/{severity}"
+        return f"/triton-fleet/{self.environment}/alarm-topic/{name}"
 
     def build_project(self, project: BuildKind) -> str:
         """The CodeBuild project of jobs that build engines, or of images."""
@@ -122,31 +147,6 @@ class Deployment:
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""
         return f"arn:{self.partition.name}:{service}:{self.region}:{account or self.account}:{resource}"
-
-
-def place_of(environment: Environment) -> Deployment:
-    """Where an environment's fleet lives."""
-    builds, bucket = environment.engine_builds, environment.artifact_bucket
-    return Deployment(
-        environment=environment.environment,
-        account=environment.account,
-        region=environment.region,
-        partition=partition_of(environment.region),
-        tags=environment.resource_tags,
-        kms_key=environment.kms_key,
-        permissions_boundary=environment.permissions_boundary,
-        notifications=environment.notifications.by_severity,
-        owner_notifications={
-            team: each.by_severity for team, each in environment.notifications.owners.items()
-        },
-        dashboards=environment.dashboards,
-        termination_protection=environment.termination_protection,
-        build_seconds=builds.timeout,
-        builds_in_own_images=builds.own_images,
-        given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,
-        access=trusts_of(environment),
-        allowed_accounts=environment.allowed_accounts,
-    )
 
 
 def bucket_of(environment: str, account: str, region: str) -> str:

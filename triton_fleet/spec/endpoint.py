@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,22 +13,26 @@ from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from triton_fleet.catalog.metrics import utilization_measures
 from triton_fleet.spec.access import EndpointAccess
 from triton_fleet.spec.alarms import Alarms
-from triton_fleet.spec.capture import Capture
-from triton_fleet.spec.container import Container, Variables
+from triton_fleet.spec.contacts import EndpointOwner
+from triton_fleet.spec.container import Container, Network, Variables
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.image import NONE_GIVEN, ONE_OF_TWO, SHARED_FOLDER, OwnImage
-from triton_fleet.spec.instance import Instance, InstanceType, Timeouts
-from triton_fleet.spec.logs import Logs
-from triton_fleet.spec.metrics import PUBLISHED, Metrics
-from triton_fleet.spec.mistake import Mistake
-from triton_fleet.spec.network import Network
-from triton_fleet.spec.owner import EndpointOwner
+from triton_fleet.spec.instance import Instance, InstanceType, Scaling, Timeouts
+from triton_fleet.spec.monitoring import PUBLISHED, Capture, Logs, Metrics
 from triton_fleet.spec.profile import EnvironmentName, EnvironmentOverrides, ProfileNames
 from triton_fleet.spec.rollout import Rollout
 from triton_fleet.spec.samples import ArchiveName, Sample
-from triton_fleet.spec.scaling import Scaling
-from triton_fleet.spec.tags import Tags
-from triton_fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Text
+from triton_fleet.spec.values import (
+    NAME_LENGTH,
+    Count,
+    Digest,
+    Document,
+    Mistake,
+    ModelName,
+    Name,
+    Tags,
+    Text,
+)
 
 ARCHIVES = 10_000
 """Behind one endpoint, copies counted one by one."""
@@ -277,3 +282,26 @@ class EndpointSpec(Document):
     def packed(self) -> tuple[PackedArchive, ...]:
         """All archives, copies one by one, in the order of the spec."""
         return tuple(each for index, model in enumerate(self.models) for each in model.packed(index))
+
+
+S3 = "s3://"
+FORM = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/(?:.*/|.*\.tar\.gz)?")
+HINT = "write `s3://BUCKET/KEY.tar.gz`, or `s3://BUCKET/PREFIX/` with a slash at its end"
+"""What to write for a repository that is misnamed."""
+
+
+def in_s3(archive: Archive) -> bool:
+    """Whether a repository is in S3, not in a folder."""
+    return archive.repository.startswith(S3)
+
+
+def onnx_in_s3(engine: Engine) -> bool:
+    """Whether an engine's ONNX model is in S3, not in a file."""
+    return engine.onnx.startswith(S3)
+
+
+def name_problem(archive: Archive) -> str:
+    """What is wrong with the name of a repository in S3; empty where it is an archive or a prefix."""
+    if FORM.fullmatch(archive.repository):
+        return ""
+    return f"{archive.repository!r} is neither an archive nor a prefix in S3"

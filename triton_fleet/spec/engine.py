@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints, WithJsonSchema, field_validator
 
-from triton_fleet.spec.values import BYTES, Bytes, Digest, Document, ModelName, Text
+from triton_fleet.spec.values import BYTES, Bytes, Count, Digest, Document, ModelName, Seconds, Text
 
 _SHAPE = re.compile(r"[1-9][0-9]{0,9}(x[1-9][0-9]{0,9}){0,7}")
 
@@ -76,3 +76,15 @@ class Engine(Document):
         if workspace is not None and (not workspace or workspace % BYTES["MiB"]):
             raise ValueError("write whole MiB, at least one: `512MiB` or `4GiB`")
         return workspace
+
+
+class EngineBuilds(Document):
+    """How TensorRT engines are built: time-out, concurrency, and in which images."""
+
+    timeout: Annotated[Seconds, Field(ge=300, le=127_800)] = 3600
+    """Time-out of one build, 5m to 35h 30m; CodeBuild allows 36h with the steps before and after it."""
+    at_once: Annotated[Count, Field(le=100)] = 4
+    """Builds that a publish runs at the same time; CodeBuild queues those beyond the account's quota."""
+    own_images: bool = False
+    """Whether an endpoint's own image builds its engines, if its TensorRT is another one than the release's.
+    Without it, only the release's image builds."""

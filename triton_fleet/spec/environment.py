@@ -15,15 +15,12 @@ from pydantic import (
     field_validator,
 )
 
-from triton_fleet.spec.access import Access, Invoker
-from triton_fleet.spec.arns import BoundaryArn, KeyArn, RoleArn, elsewhere
-from triton_fleet.spec.engine_builds import EngineBuilds
-from triton_fleet.spec.mistake import Mistake
-from triton_fleet.spec.network import NetworkId
-from triton_fleet.spec.notifications import BY_HAND, Notifications, OwnerNotifications, protocol
+from triton_fleet.spec.access import Access, BoundaryArn, Invoker, KeyArn, RoleArn, elsewhere
+from triton_fleet.spec.contacts import BY_HAND, Notifications, OwnerNotifications, protocol
+from triton_fleet.spec.container import NetworkId
+from triton_fleet.spec.engine import EngineBuilds
 from triton_fleet.spec.profile import EnvironmentName
-from triton_fleet.spec.tags import TagKey, Tags
-from triton_fleet.spec.values import Bytes, Document
+from triton_fleet.spec.values import Bytes, Document, Mistake, TagKey, Tags
 
 LOCAL = "local"
 """The environment of the embedded AWS on this machine."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from triton_fleet.spec.mistake import Mistake
+from triton_fleet.spec.values import Mistake
 
 IDS_SINCE = "2026-07-15"
 """Repositories that are created, renamed or transferred after this day have tokens with ids."""

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
-from triton_fleet.spec.mistake import Mistake
-from triton_fleet.spec.values import Digest, Document, Text, hexadecimal
+from triton_fleet.spec.values import Digest, Document, Mistake, Text, hexadecimal
 
 _ECR = r"[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?"
 _PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"

@@ -20,13 +20,11 @@ from pydantic import (
 )
 
 from triton_fleet.catalog.security_fixes import FixSeverity, security_fixes
+from triton_fleet.spec.contacts import Owner
 from triton_fleet.spec.endpoint import Reason
-from triton_fleet.spec.mistake import Mistake
-from triton_fleet.spec.owner import Owner
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.rollout import Strategy
-from triton_fleet.spec.tags import TagKey
-from triton_fleet.spec.values import Count, Document, Name
+from triton_fleet.spec.values import Count, Document, Mistake, Name, TagKey
 
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 

@@ -12,10 +12,9 @@ from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.instances import instance_types
 from triton_fleet.catalog.prices import CURRENCY, Price, dashboard_price, hosting_price, price_list
 from triton_fleet.findings import Finding
-from triton_fleet.spec.mistake import Mistake
 from triton_fleet.spec.policy import Day
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.values import Document, Share
+from triton_fleet.spec.values import Document, Mistake, Share
 
 PRICES = "prices.yaml"
 """At the top of a fleet."""

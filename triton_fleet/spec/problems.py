@@ -15,12 +15,10 @@ from pydantic_core import ErrorDetails
 
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.alarms import MAP, VALUE
-from triton_fleet.spec.descriptions import descriptions
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.mistake import Mistake
 from triton_fleet.spec.source import MAX_FINDINGS, KeyPath, Source, finding_at, first_of
-from triton_fleet.spec.values import DURATION
+from triton_fleet.spec.values import DURATION, Mistake, descriptions
 
 MAY_HOLD_KEYS: Mapping[str, str] = {"notifications": "/", "owner": "://"}
 """Where the addresses of chats and paging services are refused, as they hold a key: by the sign of one."""

@@ -12,12 +12,12 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from triton_fleet.spec.descriptions import descriptions
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.folders import POLICIES, SPEC_SCHEMA, SPECS
 from triton_fleet.spec.policy import Policy
 from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA, FleetPrices
+from triton_fleet.spec.source import POLICIES, SPEC_SCHEMA, SPECS
+from triton_fleet.spec.values import descriptions
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NULL = {"type": "null"}

@@ -1,4 +1,4 @@
-"""Documents with the place of every key, and how one is laid over another."""
+"""Documents with the location of every key, how one is laid over another, and the folders of a fleet."""
 
 from __future__ import annotations
 
@@ -11,6 +11,19 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from triton_fleet.findings import CannotRunError, Finding
+
+SPECS = "model_specs"
+SPEC_SCHEMA = "endpoint.schema.json"
+"""In model_specs/."""
+PROFILES = "profiles"
+POLICIES = "policies"
+ENVIRONMENTS = "environments"
+LOCKS, LOCK_END, SPEC_END = "locks", ".lock.yaml", ".spec.yaml"
+OWN_FOLDERS = (SPECS, ENVIRONMENTS, PROFILES, POLICIES, LOCKS)
+"""The folders of a fleet whose files the product reads."""
+FOLDER = "_folder.yaml"
+"""Keys of all specs of its folder and of the folders in that."""
+
 
 MAX_FINDINGS = 100
 """The most findings of one file that are reported."""

@@ -1,11 +1,19 @@
-"""Value types that the spec and the environments share."""
+"""Values that specs and environments share, the tags of services, and the descriptions of keys."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+from textwrap import dedent
 from typing import Annotated
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -14,6 +22,18 @@ from pydantic import (
     StringConstraints,
     WithJsonSchema,
 )
+
+
+class Mistake(ValueError):
+    """What is wrong with a value, and what to write in its place.
+
+    `below` leads from what is validated to the value that is meant: keys and indexes.
+    """
+
+    def __init__(self, problem: str, hint: str, below: tuple[str | int, ...] = ()) -> None:
+        super().__init__(problem)
+        self.hint, self.below = hint, below
+
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 DURATION = re.compile(r"([0-9]{1,9})([smh])")
@@ -126,3 +146,51 @@ Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 def hexadecimal(digest: str) -> str:
     """A digest as it stands in keys, without its algorithm."""
     return digest.removeprefix("sha256:")
+
+
+_SIGNS = frozenset("_.:/=+-@")
+
+
+def _plain(text: str) -> str:
+    for character in text:
+        if character not in _SIGNS and unicodedata.category(character)[0] not in "LNZ":
+            raise ValueError(
+                f"{character!r} is not allowed in a tag, which has letters, digits, spaces and _.:/=+-@"
+            )
+    return text
+
+
+def _require_unreserved(key: str) -> str:
+    if key.lower().startswith(("aws:", "triton-fleet:")):
+        raise ValueError("tags that begin with `aws:` or `triton-fleet:` are reserved")
+    return key
+
+
+TagKey = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=128),
+    AfterValidator(_plain),
+    AfterValidator(_require_unreserved),
+]
+TagValue = Annotated[str, StringConstraints(max_length=256), AfterValidator(_plain)]
+Tags = dict[TagKey, TagValue]
+
+
+@cache
+def descriptions(model: type[BaseModel]) -> Mapping[str, str]:
+    """The description of each field that has one, those of the classes that it extends included."""
+    found = dict[str, str]()
+    for each in reversed(model.__mro__):
+        if issubclass(each, BaseModel) and each is not BaseModel:
+            found |= _own(each)
+    return found
+
+
+def _own(model: type[BaseModel]) -> Mapping[str, str]:
+    tree = ast.parse(dedent(inspect.getsource(model))).body[0]
+    found = dict[str, str]()
+    for field, text in pairwise(tree.body if isinstance(tree, ast.ClassDef) else ()):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                found[name] = inspect.cleandoc(words)
+    return found

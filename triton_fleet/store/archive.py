@@ -1,14 +1,16 @@
-"""A model repository as a tar stream whose bytes depend only on its content."""
+"""The tar stream of an archive: its entries and checksums, and the stream as gzip."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from isal import isal_zlib
+from isal import igzip, igzip_threaded, isal_zlib
 
 from triton_fleet.core.tar_writer import Sink, write_end, write_member
 
@@ -67,7 +69,7 @@ class EntrySource(Protocol):
 
 @dataclass(frozen=True)
 class Checksums:
-    """What is kept of a stream's files, by path: a CRC-32 of each, and the digests of ONNX files.
+    """Facts of a stream's files, by path: a CRC-32 of each, and the digests of ONNX files.
 
     `folders` are the paths of its folders, `sizes` the bytes of each file as it is packed.
     """
@@ -117,3 +119,55 @@ def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
     is_folder = entry.chunks is None
     kind, mode = (tarfile.DIRTYPE, FOLDER_MODE) if is_folder else (tarfile.REGTYPE, FILE_MODE)
     return write_member(sink, entry.path, kind, mode, size=entry.size, chunks=checksums.observe(entry))
+
+
+LEVEL, THREADS = 1, 2
+"""Weights hardly compress: higher levels cost time and save nothing (docs/decisions/0008)."""
+MAX_UNTHREADED_BYTES = 4 << 20
+"""Up to here, threads cost more than they save."""
+
+
+def pack(write_stream: Callable[[Sink], object], sink: Sink, size: int) -> DigestWriter:
+    """Compress a tar stream of `size` bytes; return its uncompressed digest and size.
+
+    The same stream gives the same bytes on one type of processor: the header has no name and no time.
+    """
+    if size <= MAX_UNTHREADED_BYTES:
+        whole = io.BytesIO()
+        stream = DigestWriter(whole)
+        write_stream(stream)
+        sink.write(igzip.compress(whole.getvalue(), LEVEL, mtime=0))
+        return stream
+    valve = _Valve(sink)
+    gzip_stream = igzip_threaded.open(valve, "wb", LEVEL, threads=THREADS)  # type: ignore[no-untyped-call]
+    try:
+        stream = DigestWriter(gzip_stream)
+        write_stream(stream)
+    except BaseException:
+        valve.is_shut = True
+        with suppress(Exception):  # the first error is the one to report
+            gzip_stream.close()
+        raise
+    gzip_stream.close()
+    return stream
+
+
+class _ShutError(Exception):
+    """Discard the rest of a broken stream."""
+
+
+class _Valve:
+    """Passes bytes on until it is shut, so that closing a broken stream writes nothing more."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self.is_shut = False
+
+    def write(self, data: bytes) -> int:
+        if self.is_shut:
+            raise _ShutError
+        self._sink.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing to flush."""

@@ -1,4 +1,4 @@
-"""What endpoints need in the bucket, and what the bucket lacks of it."""
+"""Archives that endpoints need in the bucket, and those that it lacks."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.endpoint import Compression
-from triton_fleet.store.content_store import digest_of, files_marker, list_objects, store_key
-from triton_fleet.store.stored_files import missing_files, stored_files
+from triton_fleet.store.content_store import (
+    digest_of,
+    files_marker,
+    list_objects,
+    missing_files,
+    store_key,
+    stored_files,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-REQUESTS_AT_ONCE = 16
+MAX_PARALLEL_REQUESTS = 16
 """Parallel listings, requests for objects, and copies: they wait for S3, not for this machine."""
 
 
@@ -35,7 +41,7 @@ class ArchiveRequirement:
 
     def conflict(self) -> FindingsError:
         """The finding if its key in a live set has other content."""
-        url = f"s3://{self.endpoint.place.bucket}/{self.artifact.key}"
+        url = f"s3://{self.endpoint.deployment.bucket}/{self.artifact.key}"
         message = f"{url} has other content: a published archive is never overwritten"
         hint = f"raise the `version` of archive {self.artifact.archive!r}"
         return FindingsError([Finding(code="FL304", message=message, hint=hint)])
@@ -47,7 +53,7 @@ class Content:
 
     digest: str
     compression: Compression
-    wanted: tuple[ArchiveRequirement, ...]
+    requirements: tuple[ArchiveRequirement, ...]
 
     @property
     def key(self) -> str:
@@ -57,58 +63,66 @@ class Content:
     @property
     def size(self) -> int:
         """Bytes of the tar stream."""
-        return self.wanted[0].artifact.size
+        return self.requirements[0].artifact.size
 
 
-def contents_of(wanted: Sequence[ArchiveRequirement]) -> list[Content]:
+def contents_of(requirements: Sequence[ArchiveRequirement]) -> list[Content]:
     """The contents of these archives, each once."""
     by_content: dict[tuple[str, Compression], list[ArchiveRequirement]] = {}
-    for each in wanted:
-        by_content.setdefault((each.artifact.digest, each.artifact.compression), []).append(each)
-    return [Content(*content, tuple(found)) for content, found in by_content.items()]
+    for requirement in requirements:
+        by_content.setdefault((requirement.artifact.digest, requirement.artifact.compression), []).append(
+            requirement
+        )
+    return [Content(*content, tuple(shared_by)) for content, shared_by in by_content.items()]
 
 
 def missing_in_store(s3: S3Client, bucket: str, contents: Sequence[Content]) -> list[Content]:
     """The contents that have to be uploaded."""
     if not contents:
         return []
-    there = list_objects(s3, bucket, ARCHIVES, below=False)
-    return [content for content in contents if content.key not in there]
+    stored_objects = list_objects(s3, bucket, ARCHIVES, below=False)
+    return [content for content in contents if content.key not in stored_objects]
 
 
 def missing_in_endpoints(
     s3: S3Client, bucket: str, endpoints: Sequence[ResolvedEndpoint]
 ) -> tuple[list[ArchiveRequirement], list[Finding]]:
     """The archives missing at their endpoints' keys, and findings for names taken by other contents."""
-    found = all_in_parallel(endpoints, lambda each: _missing_archives(s3, bucket, each), REQUESTS_AT_ONCE)
-    compared = [each for _, there in found for each in there]
-    taken = all_in_parallel(compared, lambda each: is_taken(s3, bucket, each), REQUESTS_AT_ONCE)
+    absences = all_in_parallel(
+        endpoints, lambda requirement: _missing_archives(s3, bucket, requirement), MAX_PARALLEL_REQUESTS
+    )
+    comparable = [requirement for _, present in absences for requirement in present]
+    conflicts = all_in_parallel(
+        comparable, lambda requirement: is_taken(s3, bucket, requirement), MAX_PARALLEL_REQUESTS
+    )
     findings = [
         finding
-        for each, other in zip(compared, taken, strict=True)
-        if other
-        for finding in each.conflict().findings
+        for requirement, is_conflict in zip(comparable, conflicts, strict=True)
+        if is_conflict
+        for finding in requirement.conflict().findings
     ]
-    return [each for missing, _ in found for each in missing], findings
+    return [requirement for absent, _ in absences for requirement in absent], findings
 
 
-def is_taken(s3: S3Client, bucket: str, wanted: ArchiveRequirement) -> bool:
+def is_taken(s3: S3Client, bucket: str, requirement: ArchiveRequirement) -> bool:
     """Whether the object at the archive's key has, or may have, other content."""
-    return digest_of(s3, bucket, wanted.artifact.key) != wanted.artifact.digest
+    return digest_of(s3, bucket, requirement.artifact.key) != requirement.artifact.digest
 
 
 def _missing_archives(
     s3: S3Client, bucket: str, endpoint: ResolvedEndpoint
 ) -> tuple[list[ArchiveRequirement], list[ArchiveRequirement]]:
     """The missing archives, and the existing ones whose name does not depend on their content."""
-    wanted = [ArchiveRequirement(endpoint, artifact) for artifact in endpoint.archives]
+    requirements = [ArchiveRequirement(endpoint, artifact) for artifact in endpoint.archives]
     if endpoint.compression is Compression.NONE:
-        (only,) = endpoint.archives
-        files = stored_files(s3, bucket, only.digest)
-        complete = files is not None and not missing_files(s3, bucket, only.key, files)
-        return ([] if complete else wanted), []
-    there = list_objects(s3, bucket, endpoint.model_data)
-    missing = [each for each in wanted if each.artifact.key not in there]
-    return missing, [
-        each for each in wanted if each.artifact.key in there and not each.artifact.named_by_content
+        (only_artifact,) = endpoint.archives
+        files = stored_files(s3, bucket, only_artifact.digest)
+        complete = files is not None and not missing_files(s3, bucket, only_artifact.key, files)
+        return ([] if complete else requirements), []
+    stored_objects = list_objects(s3, bucket, endpoint.model_data)
+    absent = [requirement for requirement in requirements if requirement.artifact.key not in stored_objects]
+    return absent, [
+        requirement
+        for requirement in requirements
+        if requirement.artifact.key in stored_objects and not requirement.artifact.named_by_content
     ]

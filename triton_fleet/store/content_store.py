@@ -1,4 +1,4 @@
-"""The content store of an environment's bucket: archives by the digest of their tar stream."""
+"""Copies on the server in parts, for objects that are too large for one request."""
 
 from __future__ import annotations
 
@@ -7,25 +7,83 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
+from pydantic import TypeAdapter
 
-from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, http_status
+from triton_fleet.core.parallel import all_in_parallel
+from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.copy_parts import copy_by_parts
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
     from mypy_boto3_s3.type_defs import (
+        CompletedPartTypeDef,
+        CompleteMultipartUploadRequestTypeDef,
         CopyObjectRequestTypeDef,
         CopySourceTypeDef,
         ListObjectsV2RequestPaginateTypeDef,
     )
 
+PART = 1 << 30
+"""S3 takes parts of 5 MiB to 5 GiB and at most 10,000 of them: objects of up to 10 TiB."""
+MAX_PARALLEL_COPIES = 8
+
+
+def copy_by_parts(
+    s3: S3Client,
+    source: CopySourceTypeDef,
+    bucket: str,
+    key: str,
+    metadata: dict[str, str],
+    *,
+    overwrite: bool,
+    part: int = PART,
+) -> None:
+    """Copy an object in parts of `part` bytes; without `overwrite`, S3 refuses if the key is taken.
+
+    An empty object has no parts and cannot be copied like this.
+
+    Raises:
+        ClientError: the key is taken (412), the object does not exist or changed, or access is denied;
+            nothing is left then.
+    """
+    head = s3.head_object(Bucket=source["Bucket"], Key=source["Key"])
+    size, etag = head["ContentLength"], head["ETag"]
+    upload = s3.create_multipart_upload(Bucket=bucket, Key=key, Metadata=metadata)["UploadId"]
+
+    def copy_part(start: int) -> CompletedPartTypeDef:
+        number, last = start // part + 1, min(start + part, size) - 1
+        answer = s3.upload_part_copy(
+            Bucket=bucket,
+            Key=key,
+            UploadId=upload,
+            PartNumber=number,
+            CopySource=source,
+            CopySourceIfMatch=etag,
+            CopySourceRange=f"bytes={start}-{last}",
+        )
+        return {"PartNumber": number, "ETag": answer["CopyPartResult"]["ETag"]}
+
+    try:
+        parts = all_in_parallel(range(0, size, part), copy_part, MAX_PARALLEL_COPIES)
+        complete: CompleteMultipartUploadRequestTypeDef = {
+            "Bucket": bucket,
+            "Key": key,
+            "UploadId": upload,
+            "MultipartUpload": {"Parts": parts},
+        }
+        if not overwrite:
+            complete["IfNoneMatch"] = "*"
+        s3.complete_multipart_upload(**complete)
+    except BaseException:
+        s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload)
+        raise
+
+
 DIGEST = "tar-digest"
 """Metadata of each object: the digest of its tar stream."""
 WRITES = {"CopyObject", "CompleteMultipartUpload"}
 """The requests that accept the condition that a key is free, so that one of two writers wins."""
-TAKEN, CONFLICT = 412, 409
-"""S3's answers if another writer has taken the key, and if one is about to; the latter is retried."""
 ATTEMPTS = 3
 COPIED_WHOLE = 4 << 30
 """Larger objects are copied in parts: CopyObject takes 5 GB, and a size may be that before compression."""
@@ -67,9 +125,9 @@ def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) 
         request["Delimiter"] = "/"
     pages = s3.get_paginator("list_objects_v2").paginate(**request)
     return {
-        found["Key"]: ObjectListing(size=found["Size"], modified=found["LastModified"], etag=found["ETag"])
+        entry["Key"]: ObjectListing(size=entry["Size"], modified=entry["LastModified"], etag=entry["ETag"])
         for page in pages
-        for found in page.get("Contents", [])
+        for entry in page.get("Contents", [])
     }
 
 
@@ -102,10 +160,10 @@ def copy_object(
         try:
             copy(s3, source, to_bucket, to_key, metadata, overwrite=overwrite)
         except ClientError as error:
-            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+            status = http_status(error)
             if error.operation_name not in WRITES or overwrite:
                 raise
-            if status == TAKEN:
+            if status == PRECONDITION_FAILED:
                 return False
             if status != CONFLICT or attempt == ATTEMPTS:
                 raise
@@ -123,7 +181,7 @@ def digest_of(s3: S3Client, bucket: str, key: str) -> str | None:
     try:
         head = s3.head_object(Bucket=bucket, Key=key)
     except ClientError as error:
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
+        if http_status(error) == NOT_FOUND:
             return None
         raise
     return head["Metadata"].get(DIGEST, "")
@@ -148,3 +206,25 @@ def _copy_whole(
     if not overwrite:
         request["IfNoneMatch"] = "*"
     s3.copy_object(**request)
+
+
+FILES = TypeAdapter(dict[str, int])
+
+
+def stored_files(s3: S3Client, bucket: str, digest: str) -> dict[str, int] | None:
+    """The files of a tar stream and their sizes in bytes, by path; None if the store lacks it."""
+    try:
+        marker = s3.get_object(Bucket=bucket, Key=files_marker(digest))
+    except s3.exceptions.NoSuchKey:
+        return None
+    return FILES.validate_json(marker["Body"].read())
+
+
+def missing_files(s3: S3Client, bucket: str, prefix: str, files: dict[str, int]) -> list[str]:
+    """The paths that the prefix lacks or has with another size."""
+    stored_objects = list_objects(s3, bucket, prefix)
+    return [
+        path
+        for path, size in files.items()
+        if (entry := stored_objects.get(f"{prefix}{path}")) is None or entry.size != size
+    ]

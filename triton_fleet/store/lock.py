@@ -10,12 +10,11 @@ from typing import Any, TypeVar
 import yaml
 
 from triton_fleet.core.files import is_up_to_date, require_no_link, write_atomically, write_problem
-from triton_fleet.endpoint.fleet_buckets import source_findings
+from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from triton_fleet.project.project import Project
-from triton_fleet.spec.endpoint import Archive, EndpointSpec
+from triton_fleet.spec.endpoint import Archive, EndpointSpec, in_s3, onnx_in_s3
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.s3_repository import in_s3, onnx_in_s3
 from triton_fleet.store.images.lock import ImageClients, locked_image, no_ecr
 from triton_fleet.store.lock_measurement import measured_lock
 from triton_fleet.store.missing_files import missing_files, missing_findings
@@ -30,7 +29,7 @@ HEADER = "# Written by `fleet lock`: review it, do not edit it. It pins what thi
 class LockRun:
     """The files that a run changed, and why the locks of some endpoints could not be made."""
 
-    changed: list[Path]
+    changes: list[Path]
     failures: list[CannotRunError]
 
 
@@ -51,7 +50,7 @@ def write_locks(
     run = try_locks(project, s3, ecr, drop_missing=drop_missing)
     if run.failures:
         raise one_failure(run.failures)
-    return run.changed
+    return run.changes
 
 
 def try_locks(
@@ -76,45 +75,47 @@ def try_locks(
     s3, ecr = _single_attempt(s3), _single_attempt(ecr)
     clients, failures = ImageClients(s3, ecr), list[CannotRunError]()
 
-    def measured(name: str) -> Lock:
-        loaded = project.load(name)
-        repositories = SpecRepositories(loaded)
-        if foreign := list(source_findings(project, loaded)):
+    def measure(name: str) -> Lock:
+        loaded_spec = project.load(name)
+        repositories = SpecRepositories(loaded_spec)
+        if foreign := list(source_findings(project, loaded_spec)):
             raise FindingsError(foreign)
         if not drop_missing:
             _require_files(project, repositories)
-        held = project.readable_lock(name) if _saves_reading(loaded.spec) else None
-        image = locked_image(project, loaded, clients, held)
-        if held is not None:
-            held = held.model_copy(update={"image": image})
-        return measured_lock(repositories, project.environment, s3, held, image=image)
+        earlier_lock = project.readable_lock(name) if _saves_reading(loaded_spec.spec) else None
+        image = locked_image(project, loaded_spec, clients, earlier_lock)
+        if earlier_lock is not None:
+            earlier_lock = earlier_lock.model_copy(update={"image": image})
+        return measured_lock(repositories, project.environment, s3, earlier_lock, image=image)
 
     def lock_or_failure(name: str) -> Lock | None:
         try:
-            return measured(name)
+            return measure(name)
         except CannotRunError as error:
-            again = f"run {project.environment.lock_command(name)}"
-            remedy = f"{error.remedy}; then {again}" if error.remedy else again
+            retry = f"run {project.environment.lock_command(name)}"
+            remedy = f"{error.remedy}; then {retry}" if error.remedy else retry
             problem = error.problem.removeprefix(f"{project.root}/")
             failures.append(CannotRunError(f"{problem}; the lock of {name!r} is not written", remedy))
             return None
 
     try:
-        locks = [each for each in all_of(project.endpoints, lock_or_failure, project.findings) if each]
+        locks = [
+            new_lock for new_lock in all_of(project.endpoints, lock_or_failure, project.findings) if new_lock
+        ]
     except FindingsError as error:
         raise one_failure([error, *failures]) from error
     files = [project.lock_file(lock.endpoint) for lock in locks]
-    changed = [file for file, lock in zip(files, locks, strict=True) if write_lock(file, lock, project.root)]
-    for file in changed:
+    changes = [file for file, lock in zip(files, locks, strict=True) if write_lock(file, lock, project.root)]
+    for file in changes:
         project.fleet.lock.forget(file)
-    return LockRun(changed, failures)
+    return LockRun(changes, failures)
 
 
 def _single_attempt(connect: Callable[[], T]) -> Callable[[], T]:
     """The same, whose refusal is remembered: to look for credentials takes seconds where there are none."""
     refusals = list[CannotRunError]()
 
-    def connect_once() -> T:
+    def open_connection() -> T:
         if refusals:
             raise refusals[0]
         try:
@@ -123,7 +124,7 @@ def _single_attempt(connect: Callable[[], T]) -> Callable[[], T]:
             refusals.append(error)
             raise
 
-    return connect_once
+    return open_connection
 
 
 def write_lock(file: Path, lock: Lock, root: Path) -> bool:
@@ -159,9 +160,9 @@ def lock_text(lock: Lock) -> str:
 def _require_files(project: Project, repositories: SpecRepositories) -> None:
     # A lock that is missing or broken is written again.
     lock = project.readable_lock(repositories.loaded.spec.endpoint)
-    if lock is not None and (missing := missing_files(repositories, lock)):
-        removed = "; pass --drop-missing if it was removed on purpose"
-        raise FindingsError(missing_findings(missing, removed))
+    if lock is not None and (files := missing_files(repositories, lock)):
+        drop_hint = "; pass --drop-missing if it was removed on purpose"
+        raise FindingsError(missing_findings(files, drop_hint))
 
 
 def _saves_reading(spec: EndpointSpec) -> bool:

@@ -11,11 +11,10 @@ from isal import isal_zlib
 from triton_fleet.builds.engines.endpoint_engines import spec_engines
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, all_of, collect_findings
-from triton_fleet.spec.endpoint import EndpointSpec, Mode, PackedArchive
+from triton_fleet.spec.endpoint import EndpointSpec, Mode, PackedArchive, in_s3
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel, LockedRepository
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.store.archive import crc_text
 from triton_fleet.store.engines.lock import measured_engines, require_models, require_place, with_engines
 from triton_fleet.store.engines.onnx import OnnxFile, onnx_of
@@ -34,16 +33,16 @@ def measured_lock(
     repositories: SpecRepositories,
     environment: Environment,
     s3: Connect = no_s3,
-    held: Lock | None = None,
+    earlier_lock: Lock | None = None,
     *,
     image: LockedImage | None = None,
     offline: bool = False,
 ) -> Lock:
     """A new lock of the endpoint, from its current repositories and ONNX models.
 
-    For repositories in S3, `held` is used if its digest is the one in the spec and it has facts of the
-    models; with `offline` it is always used, and what it lacks is ignored. `image` is the endpoint's own one,
-    by default that of `held`.
+    For repositories in S3, `earlier_lock` is used if its digest is the one in the spec and it has facts of
+    the models; with `offline` it is always used, and what it lacks is ignored. `image` is the endpoint's own
+    one, by default that of `earlier_lock`.
 
     Raises:
         FindingsError: a repository or a model is missing or cannot be packed.
@@ -51,31 +50,42 @@ def measured_lock(
     """
     require_models(repositories)
     spec = repositories.loaded.spec
-    known = _reusable_archives(spec, held, offline=offline)
-    packed = [each for each in spec.packed if each.name in known or not (offline and _is_in_s3(spec, each))]
-    to_read = [each for each in packed if each.name not in known]
-    is_small = held is not None and sum(archive.size for archive in held.archives.values()) < WORTH_THREADS
+    reusable = _reusable_archives(spec, earlier_lock, offline=offline)
+    archives_to_lock = [
+        archive_entry
+        for archive_entry in spec.packed
+        if archive_entry.name in reusable or not (offline and _is_in_s3(spec, archive_entry))
+    ]
+    to_read = [archive_entry for archive_entry in archives_to_lock if archive_entry.name not in reusable]
+    is_small = (
+        earlier_lock is not None
+        and sum(archive.size for archive in earlier_lock.archives.values()) < WORTH_THREADS
+    )
     in_turn = all_of if is_small else all_in_parallel
-    read = in_turn(to_read, lambda each: measure(source_of(repositories, each, s3)))
-    measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
-    own = image or (held.image if held else None)
-    engines = measured_engines(repositories, environment, s3, held, image=own, offline=offline)
-    locked = {} if held is None else dict(held.repositories)
-    locked |= {
-        spec.models[each.index].archive: _lock_repository(measured[each.name])
-        for each in to_read
-        if each.copy in (None, 0)
+    read = in_turn(to_read, lambda archive_entry: measure(source_of(repositories, archive_entry, s3)))
+    new_archives = {archive_entry.name: archive for archive_entry, archive in zip(to_read, read, strict=True)}
+    own = image or (earlier_lock.image if earlier_lock else None)
+    engines = measured_engines(repositories, environment, s3, earlier_lock, image=own, offline=offline)
+    repositories_by_name = {} if earlier_lock is None else dict(earlier_lock.repositories)
+    repositories_by_name |= {
+        spec.models[archive_entry.index].archive: _lock_repository(new_archives[archive_entry.name])
+        for archive_entry in to_read
+        if archive_entry.copy in (None, 0)
     }
-    named = {spec.models[each.index].archive: None for each in packed}
+    archive_names = {spec.models[archive_entry.index].archive: None for archive_entry in archives_to_lock}
     return Lock(
         endpoint=spec.endpoint,
         image=own,
         archives={
-            each.name: known.get(each.name)
-            or with_engines(_lock_archive(measured[each.name], spec.mode), each, engines)
-            for each in packed
+            archive_entry.name: reusable.get(archive_entry.name)
+            or with_engines(
+                _lock_archive(new_archives[archive_entry.name], spec.mode), archive_entry, engines
+            )
+            for archive_entry in archives_to_lock
         },
-        repositories={name: locked[name] for name in named if name in locked},
+        repositories={
+            name: repositories_by_name[name] for name in archive_names if name in repositories_by_name
+        },
     )
 
 
@@ -84,57 +94,59 @@ def draft_lock(repositories: SpecRepositories) -> tuple[Lock, list[Finding]]:
 
     What is in S3 is left out. Also returned is which folders and ONNX models are missing or cannot be packed.
     """
-    loaded, archives, refused = repositories.loaded, dict[str, LockedArchive](), list[Finding]()
-    with collect_findings(refused):
+    loaded_spec, archives, refusals = repositories.loaded, dict[str, LockedArchive](), list[Finding]()
+    with collect_findings(refusals):
         require_models(repositories)
-    for path, index, engine in spec_engines(loaded.spec):
-        if not in_s3(loaded.spec.models[index]):
-            with collect_findings(refused):
-                onnx = onnx_of(loaded, path, engine, no_s3)
+    for path, index, engine in spec_engines(loaded_spec.spec):
+        if not in_s3(loaded_spec.spec.models[index]):
+            with collect_findings(refusals):
+                onnx = onnx_of(loaded_spec, path, engine, no_s3)
                 if isinstance(onnx, OnnxFile):
                     onnx.require_fit()
                 require_place(repositories, index, engine.model, NO_CAPABILITY)
-    for each in loaded.spec.packed:
-        if not in_s3(loaded.spec.models[each.index]) and each.copy in (None, 0):
-            with collect_findings(refused):
-                entries = repositories.contents(each.index).packed_entries
-                archives[each.name] = LockedArchive(
+    for archive in loaded_spec.spec.packed:
+        if not in_s3(loaded_spec.spec.models[archive.index]) and archive.copy in (None, 0):
+            with collect_findings(refusals):
+                entries = repositories.contents(archive.index).packed_entries
+                archives[archive.name] = LockedArchive(
                     digest=NO_DIGEST,
                     size=sum((size or 0) + tarfile.BLOCKSIZE for _, size in entries),
-                    models=folder_source(repositories, each).models(),
+                    models=folder_source(repositories, archive).models(),
                 )
-    return Lock(endpoint=loaded.spec.endpoint, archives=archives), refused
+    return Lock(endpoint=loaded_spec.spec.endpoint, archives=archives), refusals
 
 
-def _reusable_archives(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str, LockedArchive]:
+def _reusable_archives(
+    spec: EndpointSpec, earlier_lock: Lock | None, *, offline: bool
+) -> dict[str, LockedArchive]:
     """The locked archives that need not be read."""
-    locked = {} if held is None else held.archives
+    archives = {} if earlier_lock is None else earlier_lock.archives
     return {
-        each.name: locked[each.name]
-        for each in spec.packed
-        if _is_in_s3(spec, each)
-        and each.name in locked
-        and (offline or _suffices(locked[each.name], spec.models[each.index].digest, spec.mode))
+        archive.name: archives[archive.name]
+        for archive in spec.packed
+        if _is_in_s3(spec, archive)
+        and archive.name in archives
+        and (offline or _suffices(archives[archive.name], spec.models[archive.index].digest, spec.mode))
     }
 
 
-def _suffices(archive: LockedArchive, expected: str | None, mode: Mode) -> bool:
+def _suffices(archive: LockedArchive, digest: str | None, mode: Mode) -> bool:
     """A lock without facts of any model is from a version that did not record them, or of another mode."""
     models = archive.models.values()
     if mode is Mode.SHARED_CONTAINER and any(model.versions is None for model in models):
         return False
-    return archive.digest == expected and any(model != LockedModel() for model in models)
+    return archive.digest == digest and any(model != LockedModel() for model in models)
 
 
-def _is_in_s3(spec: EndpointSpec, packed: PackedArchive) -> bool:
+def _is_in_s3(spec: EndpointSpec, archive: PackedArchive) -> bool:
     """Copies need a folder: opening their source checks it."""
-    return packed.copy is None and in_s3(spec.models[packed.index])
+    return archive.copy is None and in_s3(spec.models[archive.index])
 
 
 def _lock_archive(archive: ArchiveMeasurement, mode: Mode) -> LockedArchive:
     models = archive.models
     if mode is not Mode.SHARED_CONTAINER:  # callers name no versions there
-        models = {name: each.model_copy(update={"versions": None}) for name, each in models.items()}
+        models = {name: facts.model_copy(update={"versions": None}) for name, facts in models.items()}
     return LockedArchive(digest=archive.digest, size=archive.size, models=models)
 
 
@@ -145,13 +157,13 @@ def _lock_repository(archive: ArchiveMeasurement) -> LockedRepository:
 def fold_checksums(files: dict[str, str]) -> dict[str, str]:
     """The checksums by path; a folder of many files has one for all, under `FOLDER/*`."""
     counts = Counter(str(PurePosixPath(path).parent) for path in files)
-    kept: dict[str, str] = {}
+    checksums_by_path: dict[str, str] = {}
     for path, checksum in files.items():
         folder = str(PurePosixPath(path).parent)
         if counts[folder] <= MANY:
-            kept[path] = checksum
+            checksums_by_path[path] = checksum
             continue
-        before = kept.get(f"{folder}/*", "crc32:0").removeprefix("crc32:")
+        before = checksums_by_path.get(f"{folder}/*", "crc32:0").removeprefix("crc32:")
         crc = isal_zlib.crc32(f"{path} {checksum}\n".encode(), int(before, 16))
-        kept[f"{folder}/*"] = crc_text(crc)
-    return kept
+        checksums_by_path[f"{folder}/*"] = crc_text(crc)
+    return checksums_by_path

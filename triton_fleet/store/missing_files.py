@@ -12,10 +12,10 @@ from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.git.files import ignored_files
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.copies import copied_name
+from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.repository.version_folders import is_version
+from triton_fleet.spec.endpoint import in_s3
 from triton_fleet.spec.lock import Lock, LockedModel
-from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 CODE = "FL840"
@@ -40,7 +40,7 @@ class MissingFile:
     index: int
     path: str
     repository: Path
-    lacking: int
+    lacking_bytes: int
 
     @property
     def file(self) -> Path:
@@ -59,57 +59,59 @@ def missing_files(repositories: SpecRepositories, lock: Lock) -> list[MissingFil
     Removed on purpose are a whole model with its config.pbtxt, a version beside which another one has files,
     and what people write; never a file that Git ignores, as long as its model exists.
     """
-    files, loaded = list[MissingFile](), repositories.loaded
-    for index, archive in enumerate(loaded.spec.models):
-        locked = lock.repositories.get(archive.archive)
-        if in_s3(archive) or locked is None:
+    files, loaded_spec = list[MissingFile](), repositories.loaded
+    for index, archive in enumerate(loaded_spec.spec.models):
+        repository_lock = lock.repositories.get(archive.archive)
+        if in_s3(archive) or repository_lock is None:
             continue
         try:
             contents = repositories.contents(index)
         except FindingsError:  # reported where it is packed
             continue
-        there = {path: size for path, size in contents.packed_entries if size is not None}
+        present = {path: size for path, size in contents.packed_entries if size is not None}
         folder = contents.place
-        gone = _missing_paths(folder, locked.files, there)
-        sizes = _lacking_sizes(loaded, lock, index, there) if gone else {}
-        files += [MissingFile(index, path, folder, _lacking(path, sizes)) for path in gone]
+        absent = _missing_paths(folder, repository_lock.files, present)
+        sizes = _lacking_sizes(loaded_spec, lock, index, present) if absent else {}
+        files += [MissingFile(index, path, folder, _lacking_bytes(path, sizes)) for path in absent]
     return files
 
 
-def missing_findings(missing: Collection[MissingFile], hint: str = "") -> list[Finding]:
+def missing_findings(files: Collection[MissingFile], hint: str = "") -> list[Finding]:
     """The errors for missing files, with how to get each."""
     findings = list[Finding]()
-    for each in missing:
-        lacking = f"; model {each.model!r} lacks {format_size(each.lacking)}" if each.lacking else ""
-        what = "all files of the folder are" if each.path.endswith(f"/{MANY}") else "the file is"
-        message = f"{what} missing in this clone, and the lock lists it{lacking}"
-        findings.append(Finding(code=CODE, message=message, hint=_remedy(each.file) + hint, file=each.file))
+    for file in files:
+        size_note = (
+            f"; model {file.model!r} lacks {format_size(file.lacking_bytes)}" if file.lacking_bytes else ""
+        )
+        subject = "all files of the folder are" if file.path.endswith(f"/{MANY}") else "the file is"
+        message = f"{subject} missing in this clone, and the lock lists it{size_note}"
+        findings.append(Finding(code=CODE, message=message, hint=_remedy(file.file) + hint, file=file.file))
     return findings
 
 
-def _missing_paths(folder: Path, locked: Mapping[str, str], there: Collection[str]) -> list[str]:
-    above = {path.rpartition("/")[0] for path in there}
-    gone = [
+def _missing_paths(folder: Path, checksums: Mapping[str, str], present: Collection[str]) -> list[str]:
+    above = {path.rpartition("/")[0] for path in present}
+    absent = [
         path
-        for path in sorted(locked)
-        if (path.removesuffix(f"/{MANY}") not in above if path.endswith(f"/{MANY}") else path not in there)
+        for path in sorted(checksums)
+        if (path.removesuffix(f"/{MANY}") not in above if path.endswith(f"/{MANY}") else path not in present)
     ]
-    if not gone:
+    if not absent:
         return []
-    ignored = ignored_files(folder, gone)
-    return [path for path in gone if _is_missing(path, locked, there, is_ignored=path in ignored)]
+    git_ignores = ignored_files(folder, absent)
+    return [path for path in absent if _is_missing(path, checksums, present, is_ignored=path in git_ignores)]
 
 
-def _is_missing(path: str, locked: Collection[str], there: Collection[str], *, is_ignored: bool) -> bool:
+def _is_missing(path: str, checksums: Collection[str], present: Collection[str], *, is_ignored: bool) -> bool:
     model, *below = path.split("/")
     config = f"{model}/{CONFIG}"
-    if config in locked and config not in there:
+    if config in checksums and config not in present:
         return False
     if is_ignored:
         return True
-    if not below or path.endswith(SOURCE) or not any(each.startswith(f"{model}/") for each in there):
+    if not below or path.endswith(SOURCE) or not any(entry.startswith(f"{model}/") for entry in present):
         return False
-    versions = set(_versions(model, there))
+    versions = set(_versions(model, present))
     return not is_version(below[0]) or below[0] in versions or not versions
 
 
@@ -120,33 +122,35 @@ def _versions(model: str, files: Collection[str]) -> Iterator[str]:
             yield parts[1]
 
 
-def _lacking(path: str, sizes: Mapping[str, int]) -> int:
-    """What a model lacks, for a file of a version: that of others is not in the lock."""
+def _lacking_bytes(path: str, sizes: Mapping[str, int]) -> int:
+    """The bytes that a model lacks, for a file of a version: that of others is not in the lock."""
     model, *below = path.split("/", 2)
     return sizes[model] if len(below) == 2 and is_version(below[0]) else 0
 
 
-def _lacking_sizes(loaded: LoadedSpec, lock: Lock, index: int, there: Mapping[str, int]) -> dict[str, int]:
+def _lacking_sizes(
+    loaded_spec: LoadedSpec, lock: Lock, index: int, present: Mapping[str, int]
+) -> dict[str, int]:
     """The bytes that each model lacks of those in its locked versions."""
-    packed = next(each for each in loaded.spec.packed if each.index == index)
-    archive = lock.archives.get(packed.name)
-    held = dict[str, int]()
-    for path, size in there.items():
+    archive_source = next(source for source in loaded_spec.spec.packed if source.index == index)
+    archive = lock.archives.get(archive_source.name)
+    present_sizes = dict[str, int]()
+    for path, size in present.items():
         model, *below = path.split("/", 2)
         if len(below) == 2 and is_version(below[0]):
-            held[model] = held.get(model, 0) + size
-    models = {path.split("/")[0] for path in lock.repositories[loaded.spec.models[index].archive].files}
+            present_sizes[model] = present_sizes.get(model, 0) + size
+    models = {path.split("/")[0] for path in lock.repositories[loaded_spec.spec.models[index].archive].files}
     sizes = dict[str, int]()
     for model in models:
-        name = model if packed.copy is None else copied_name(model, packed.copy)
-        locked = archive.models.get(name, LockedModel()) if archive else LockedModel()
-        sizes[model] = max(locked.size - held.get(model, 0), 0)
+        name = model if archive_source.copy is None else copied_name(model, archive_source.copy)
+        model_facts = archive.models.get(name, LockedModel()) if archive else LockedModel()
+        sizes[model] = max(model_facts.size - present_sizes.get(model, 0), 0)
     return sizes
 
 
 def _remedy(file: Path) -> str:
     """How to get a file, by what is beside and above it."""
-    if any(Path(f"{each}.dvc").is_file() for each in (file, file.parent, file.parent.parent)):
+    if any(Path(f"{parent}.dvc").is_file() for parent in (file, file.parent, file.parent.parent)):
         return "run `dvc pull`"
     for folder in file.parents:
         makefile = folder / "Makefile"

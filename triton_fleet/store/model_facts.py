@@ -9,6 +9,7 @@ from typing import Any
 from triton_fleet.repository.backends import FILES, backend_of, platform_of
 from triton_fleet.repository.contents import Contents, EntryKind
 from triton_fleet.repository.copies import copied_name
+from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import (
     CONFIG,
     item_bytes,
@@ -16,9 +17,8 @@ from triton_fleet.repository.model_config import (
     model_config,
     within_bounds,
 )
-from triton_fleet.repository.plan_header import plan_version
+from triton_fleet.repository.plan import plan_version
 from triton_fleet.repository.reading.file_store import PLAN, kind_of
-from triton_fleet.repository.version_folders import is_version
 from triton_fleet.spec.lock import InstanceGroup, LockedModel
 
 FIRST = ("1",)
@@ -87,11 +87,11 @@ def _served_versions(contents: Contents, model: str, config: Any) -> tuple[str, 
 
 def _plans(contents: Contents, model: str, versions: Iterable[str], plans: Sequence[str]) -> dict[str, str]:
     """The TensorRT of each plan in a version that is loaded, by path in the model."""
-    loaded = tuple(f"{contents.path(model, version)}/" for version in versions)
+    version_prefixes = tuple(f"{contents.path(model, version)}/" for version in versions)
     return {
         path[len(model) + 1 if model else 0 :]: plan_version(contents.texts[path])
         for path in plans
-        if path.startswith(loaded)
+        if path.startswith(version_prefixes)
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.object_keys import OWNERS
+from triton_fleet.endpoint.bucket_keys import OWNERS
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.content_store import list_objects
@@ -20,7 +20,7 @@ from triton_fleet.store.releases import released_digests
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-WRITES_AT_ONCE = 16
+MAX_PARALLEL_WRITES = 16
 OF_REPOSITORY, OF_BUILD, OF_RELEASE, OF_LIVE_SET = "repository", "build", "release", "live set"
 """Proofs: what was read or built, an earlier release, and what `fleet models add` has read."""
 
@@ -47,7 +47,7 @@ class Owners:
 
     def __init__(self, s3: S3Client, bucket: str) -> None:
         self._s3, self._bucket = s3, bucket
-        self._recorded: dict[str, set[str]] = {}
+        self._cache: dict[str, set[str]] = {}
 
     def known_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
         """Those of these digests that the endpoint owns: by a record, else by one of its releases.
@@ -55,10 +55,12 @@ class Owners:
         Raises:
             ClientError: access is denied.
         """
-        recorded = {digest for digest in digests if owner_key(endpoint, digest) in self._records(endpoint)}
-        if len(recorded) == len(set(digests)):
-            return recorded
-        return recorded | released_digests(self._s3, self._bucket, endpoint).intersection(digests)
+        digests_on_record = {
+            digest for digest in digests if owner_key(endpoint, digest) in self._records(endpoint)
+        }
+        if len(digests_on_record) == len(set(digests)):
+            return digests_on_record
+        return digests_on_record | released_digests(self._s3, self._bucket, endpoint).intersection(digests)
 
     def owned_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
         """The same as `known_digests`, and record those that only a release shows.
@@ -68,9 +70,9 @@ class Owners:
         Raises:
             ClientError: access is denied.
         """
-        owned = self.known_digests(endpoint, digests)
-        self.record(endpoint, owned, OF_RELEASE)
-        return owned
+        digests_of_endpoint = self.known_digests(endpoint, digests)
+        self.record(endpoint, digests_of_endpoint, OF_RELEASE)
+        return digests_of_endpoint
 
     def record(self, endpoint: str, digests: Collection[str], proof: str) -> None:
         """Write the records that are missing; `proof` shows a reader of the bucket how that was known.
@@ -80,17 +82,19 @@ class Owners:
         Raises:
             ClientError: access is denied.
         """
-        known = self._records(endpoint)
-        missing = {key: digest for digest in digests if (key := owner_key(endpoint, digest)) not in known}
+        records = self._records(endpoint)
+        new_records = {
+            key: digest for digest in digests if (key := owner_key(endpoint, digest)) not in records
+        }
 
         def write(key: str) -> None:
-            text = json.dumps({"endpoint": endpoint, "digest": missing[key], "proof": proof})
+            text = json.dumps({"endpoint": endpoint, "digest": new_records[key], "proof": proof})
             self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode())
 
-        all_in_parallel(missing, write, WRITES_AT_ONCE)
-        known.update(missing)
+        all_in_parallel(new_records, write, MAX_PARALLEL_WRITES)
+        records.update(new_records)
 
     def _records(self, endpoint: str) -> set[str]:
-        if endpoint not in self._recorded:
-            self._recorded[endpoint] = set(list_objects(self._s3, self._bucket, owner_prefix(endpoint)))
-        return self._recorded[endpoint]
+        if endpoint not in self._cache:
+            self._cache[endpoint] = set(list_objects(self._s3, self._bucket, owner_prefix(endpoint)))
+        return self._cache[endpoint]

@@ -43,7 +43,7 @@ class PublishProgress(Protocol):
     def build(self, name: str) -> AbstractContextManager[Tell]:
         """Around one build, `engine NAME` or `image NAME`; its result exists if nothing is raised."""
 
-    def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
+    def uploads(self, count: int, size: int, subject: str = "archive") -> AbstractContextManager[None]:
         """Around all uploads: how many archives, or layers of images, and their bytes."""
 
     def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
@@ -51,30 +51,6 @@ class PublishProgress(Protocol):
 
     def copies(self, objects: int) -> AbstractContextManager[Advance]:
         """Around the copies within S3."""
-
-
-class SilentProgress:
-    """Shows nothing."""
-
-    def builds(self) -> AbstractContextManager[None]:
-        """Show nothing."""
-        return nullcontext()
-
-    def build(self, name: str) -> AbstractContextManager[Tell]:
-        """Show nothing."""
-        return nullcontext(_ignore)
-
-    def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
-        """Show nothing."""
-        return nullcontext()
-
-    def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
-        """Show nothing."""
-        return nullcontext(_ignore)
-
-    def copies(self, objects: int) -> AbstractContextManager[Advance]:
-        """Show nothing."""
-        return nullcontext(_ignore)
 
 
 class LineProgress:
@@ -102,7 +78,7 @@ class LineProgress:
             raise
         self._say(f"{name}: ready after {time.monotonic() - start:.0f} s")
 
-    def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
+    def uploads(self, count: int, size: int, subject: str = "archive") -> AbstractContextManager[None]:
         """Show nothing: each archive has a line."""
         return nullcontext()
 
@@ -165,9 +141,9 @@ class BarProgress:
             self._builds.remove_task(task)
 
     @contextmanager
-    def uploads(self, count: int, size: int, what: str = "archive") -> Iterator[None]:
+    def uploads(self, count: int, size: int, subject: str = "archive") -> Iterator[None]:
         """Show the bars; they disappear when all is done."""
-        self._bars.reset(self._total, total=size, description=count_of(count, what), visible=True)
+        self._bars.reset(self._total, total=size, description=count_of(count, subject), visible=True)
         with self._bars:
             yield
 

@@ -11,10 +11,10 @@ from botocore.exceptions import ClientError
 from pydantic import ValidationError
 
 from triton_fleet.awsapi.actor import Actor, Record
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, answered_at, http_status
 from triton_fleet.changes.spec_changes import recorded_spec
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.object_keys import RELEASES
+from triton_fleet.endpoint.bucket_keys import RELEASES
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.project.project import Project
@@ -26,8 +26,8 @@ from triton_fleet.store.content_store import list_objects
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-READS_AT_ONCE = 16
-ATTEMPTS, CONFLICT, TAKEN = 5, 409, 412
+MAX_PARALLEL_READS = 16
+ATTEMPTS = 5
 TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 KEY = re.compile(rf"{RELEASES}(?P<endpoint>[^/]+)/\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6}}Z\.json")
 
@@ -55,7 +55,7 @@ class ReleaseSource(Record):
 
 
 class Release(Record):
-    """What one endpoint ran since a time; `model_data` is a key or a prefix of the artifact bucket.
+    """The content of one endpoint since a time; `model_data` is a key or a prefix of the artifact bucket.
 
     `image` is the digest of an image of one's own; None: the release's. `source` is None in records of
     earlier versions, and on a laptop.
@@ -95,12 +95,12 @@ def release_source(project: Project, endpoint: str, actor: Actor, checkout: Chec
 def record_release(
     s3: S3Client,
     endpoint: ResolvedEndpoint,
-    built: str | None = None,
+    built_digest: str | None = None,
     source: ReleaseSource | None = None,
 ) -> None:
     """Record what the endpoint runs, unless its last release is the same.
 
-    `built` is the digest of its image where the lock does not have it yet.
+    `built_digest` is the digest of its image where the lock does not have it yet.
 
     Raises:
         CannotRunError: other deploys of the endpoint record theirs again and again.
@@ -108,29 +108,29 @@ def record_release(
     """
     for _ in range(ATTEMPTS):
         try:
-            return _record(s3, endpoint, built, source)
+            return _record(s3, endpoint, built_digest, source)
         except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (CONFLICT, TAKEN):
+            if http_status(error) not in (CONFLICT, PRECONDITION_FAILED):
                 raise
     problem = f"other deploys of {endpoint.name} are being recorded"
     raise CannotRunError(problem, "wait until they have ended, and run the command again")
 
 
 def _record(
-    s3: S3Client, endpoint: ResolvedEndpoint, built: str | None, source: ReleaseSource | None
+    s3: S3Client, endpoint: ResolvedEndpoint, built_digest: str | None, source: ReleaseSource | None
 ) -> None:
-    bucket = endpoint.place.bucket
+    bucket = endpoint.deployment.bucket
     keys = _release_keys(s3, bucket, endpoint.name)
-    now = _next_time(s3, bucket, keys)
+    time = _next_time(s3, bucket, keys)
     release = Release(
         endpoint=endpoint.name,
-        time=now,
+        time=time,
         model_data=endpoint.model_data,
         compression=endpoint.compression,
         archives=tuple(
             ReleasedArchive(key=archive.key, digest=archive.digest) for archive in endpoint.archives
         ),
-        image=(endpoint.image.digest or built) if endpoint.image.is_own else None,
+        image=(endpoint.image.digest or built_digest) if endpoint.image.is_own else None,
         source=source,
     )
     try:
@@ -159,7 +159,7 @@ def read_releases(s3: S3Client, bucket: str, keys: list[str]) -> list[Release]:
     Raises:
         FindingsError: one of the objects is not a release.
     """
-    return all_in_parallel(keys, lambda key: _read(s3, bucket, key), READS_AT_ONCE)
+    return all_in_parallel(keys, lambda key: _read(s3, bucket, key), MAX_PARALLEL_READS)
 
 
 def released_digests(s3: S3Client, bucket: str, endpoint_name: str) -> frozenset[str]:
@@ -172,8 +172,10 @@ def released_digests(s3: S3Client, bucket: str, endpoint_name: str) -> frozenset
             return []
         return [archive.digest for archive in release.archives] + ([release.image] if release.image else [])
 
-    found = all_in_parallel(_release_keys(s3, bucket, endpoint_name), digests, READS_AT_ONCE)
-    return frozenset(digest for each in found for digest in each)
+    digests_by_release = all_in_parallel(
+        _release_keys(s3, bucket, endpoint_name), digests, MAX_PARALLEL_READS
+    )
+    return frozenset(digest for release_digests in digests_by_release for digest in release_digests)
 
 
 def _release_keys(s3: S3Client, bucket: str, endpoint_name: str) -> list[str]:
@@ -184,14 +186,14 @@ def _release_keys(s3: S3Client, bucket: str, endpoint_name: str) -> list[str]:
 
 def _next_time(s3: S3Client, bucket: str, keys: Sequence[str]) -> datetime:
     """S3's time, but later than the last release: rollback and prune depend on their order."""
-    now = answered_at(s3.head_bucket(Bucket=bucket))
+    time = answered_at(s3.head_bucket(Bucket=bucket))
     if not keys:
-        return now
+        return time
     try:
         last = datetime.strptime(keys[0].rpartition("/")[2], f"{TIME}.json").replace(tzinfo=UTC)
-        return max(now, last + timedelta(microseconds=1))
+        return max(time, last + timedelta(microseconds=1))
     except (ValueError, OverflowError):
-        return now  # the name of a broken object is not a time: prune reports it
+        return time  # the name of a broken object is not a time: prune reports it
 
 
 def releases_prefix(endpoint: str) -> str:

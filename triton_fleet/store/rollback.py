@@ -9,7 +9,8 @@ from re import fullmatch
 from typing import TYPE_CHECKING, Any
 
 from triton_fleet.awsapi.errors import aws_errors_as_findings
-from triton_fleet.changes.spec_changes import KeyChange, spec_changes
+from triton_fleet.changes.lock_changes import content_changes
+from triton_fleet.changes.spec_changes import spec_changes
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.digests import short_commit
 from triton_fleet.core.files import write_atomically, write_problem
@@ -27,7 +28,7 @@ from triton_fleet.project.reader import parse_source
 from triton_fleet.project.spec_files import spec_files
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.problems import validate
-from triton_fleet.store.archive_requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
+from triton_fleet.store.archive_requirements import MAX_PARALLEL_REQUESTS, ArchiveRequirement, contents_of
 from triton_fleet.store.promote.copy import Store, objects_of
 from triton_fleet.store.promote.images import ImageCopies, ImageStore
 
@@ -40,7 +41,7 @@ NAME = r"[a-zA-Z0-9](-*[a-zA-Z0-9])*"
 
 @dataclass(frozen=True, kw_only=True)
 class EarlierRelease:
-    """What an endpoint was to run in a commit.
+    """The lock and the spec of an endpoint in a commit.
 
     Attributes:
         commit: The commit.
@@ -77,23 +78,23 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
     name = project.environment.environment
     commit = history.commit(reference) if reference else _default(history, files)
     contents = {file: history.content(commit, file) for file in files} if commit else {}
-    held = {file: content for file, content in contents.items() if content is not None}
-    if commit is None or lock_file not in held:
-        where = f"{commit} has no" if commit else "Git knows no earlier"
-        message = f"{where} lock of {endpoint!r} in {name}"
+    contents_by_file = {file: content for file, content in contents.items() if content is not None}
+    if commit is None or lock_file not in contents_by_file:
+        problem = f"{commit} has no" if commit else "Git knows no earlier"
+        message = f"{problem} lock of {endpoint!r} in {name}"
         hint = f"`git log -- {lock_file.relative_to(project.root)}` shows the commits of its lock"
         raise FindingsError(
             [Finding(code=CODE, message=message, hint=FULL_HISTORY if history.is_shallow else hint)]
         )
-    if spec_file not in held:
+    if spec_file not in contents_by_file:
         path = spec_file.relative_to(project.root)
         message = f"{commit} has a lock of {endpoint!r} in {name}, but no {path} beside it"
         checkout = f"git checkout {short_commit(commit.id)} -- {_lock_path(project, endpoint)}"
         hint = f"restore the lock alone: `{checkout}`"
         raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
-    lock = validate(Lock, parse_source(lock_file, _text(lock_file, held[lock_file]), LOCK_BYTES))
-    loaded = project.load_source(parse_source(spec_file, _text(spec_file, held[spec_file])))
-    return EarlierRelease(commit=commit, contents=held, lock=lock, loaded=loaded)
+    lock = validate(Lock, parse_source(lock_file, _text(lock_file, contents_by_file[lock_file]), LOCK_BYTES))
+    loaded_spec = project.load_source(parse_source(spec_file, _text(spec_file, contents_by_file[spec_file])))
+    return EarlierRelease(commit=commit, contents=contents_by_file, lock=lock, loaded=loaded_spec)
 
 
 def _text(file: Path, content: bytes) -> str:
@@ -104,34 +105,43 @@ def _text(file: Path, content: bytes) -> str:
         raise FindingsError([Finding(code="FL101", message=message, file=file)]) from error
 
 
-def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr: Any) -> ResolvedEndpoint:
+def require_contents(project: Project, release: EarlierRelease, s3: S3Client, ecr: Any) -> ResolvedEndpoint:
     """Check that the store has all that a release names, with the content that its lock has.
 
     Raises:
         FindingsError: the spec breaks a rule by now, or an archive or the image is gone or is another one.
         CannotRunError: AWS refuses or does not answer.
     """
-    place = project.place
+    deployment = project.deployment
     lock_file = project.lock_file(release.loaded.spec.endpoint)
-    decided = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
+    context = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
     spec = release.loaded.spec
     command = project.environment.lock_command(spec.endpoint)
-    wrong = lock_findings(release.lock, spec, lock_file, place.environment, command)
-    endpoint, _ = resolve_endpoint(place, decided, wrong)
+    wrong = lock_findings(release.lock, spec, lock_file, deployment.environment, command)
+    endpoint, _ = resolve_endpoint(deployment, context, wrong)
     contents = contents_of([ArchiveRequirement(endpoint, archive) for archive in endpoint.archives])
-    store = Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)
-    with aws_errors_as_findings(place):
-        all_in_parallel(contents, lambda each: objects_of(each, store), REQUESTS_AT_ONCE)
-    images = ImageStore(s3=s3, ecr=ecr, place=place)
+    store = Store(
+        s3=s3, bucket=deployment.bucket, environment=deployment.environment, account=deployment.account
+    )
+    with aws_errors_as_findings(deployment):
+        all_in_parallel(contents, lambda content: objects_of(content, store), MAX_PARALLEL_REQUESTS)
+    images = ImageStore(s3=s3, ecr=ecr, deployment=deployment)
     ImageCopies(images, images).plan([release.lock])
     return endpoint
 
 
-def changed_keys(project: Project, release: EarlierRelease) -> list[KeyChange]:
-    """The keys of the spec that a rollback changes; none where the present spec cannot be read."""
+def release_changes(project: Project, release: EarlierRelease) -> list[str]:
+    """The keys of the spec and the contents of the lock that a rollback changes, in words.
+
+    None of the spec, or of the lock, where the present one cannot be read.
+    """
     name = release.loaded.spec.endpoint
-    loaded = project.specs.readable(name) if name in project.spec_files else None
-    return spec_changes(loaded, release.loaded) if loaded else []
+    loaded_spec = project.specs.readable(name) if name in project.spec_files else None
+    lock = project.readable_lock(name)
+    return [
+        *map(str, spec_changes(loaded_spec, release.loaded) if loaded_spec else []),
+        *(content_changes(lock, release.lock) if lock else []),
+    ]
 
 
 def write_release(release: EarlierRelease, root: Path) -> list[Path]:
@@ -140,7 +150,7 @@ def write_release(release: EarlierRelease, root: Path) -> list[Path]:
     Raises:
         CannotRunError: a file cannot be written, or is or is in a link below `root`.
     """
-    changed = list[Path]()
+    changes = list[Path]()
     for file, content in reversed(release.contents.items()):
         try:
             if file.is_file() and file.read_bytes() == content:
@@ -148,8 +158,8 @@ def write_release(release: EarlierRelease, root: Path) -> list[Path]:
             write_atomically(file, content, root=root)
         except OSError as error:
             raise write_problem(file, error) from error
-        changed.append(file)
-    return changed
+        changes.append(file)
+    return changes
 
 
 def _files(project: Project, endpoint: str) -> tuple[Path, Path]:
@@ -183,14 +193,14 @@ def _default(history: History, files: tuple[Path, Path]) -> Commit | None:
     latest, *older = commits
     head = [_lines(history.content(latest, file)) for file in files]
     work_tree = [_lines(file.read_bytes()) if file.is_file() else None for file in files]
-    releases = (each for each in older if history.content(each, files[0]) is not None)
+    releases = (candidate for candidate in older if history.content(candidate, files[0]) is not None)
     before = next((release for release in releases if not has(release, head)), None)
     if before is None:
         return None
     if work_tree != head and work_tree[0] is not None:
-        restored = next((each for each in older if has(each, work_tree)), None)
-        if restored is not None:
-            return restored
+        restoration = next((candidate for candidate in older if has(candidate, work_tree)), None)
+        if restoration is not None:
+            return restoration
     if history.is_shallow:
         raise _undecided_release(
             "this clone lacks a part of the history, which may be what was restored", FULL_HISTORY
@@ -201,8 +211,11 @@ def _default(history: History, files: tuple[Path, Path]) -> Commit | None:
     if source is not None:
         problem = f"HEAD has restored what {source} had: the release before it was rolled back"
         raise _undecided_release(problem, "name a commit with `--to COMMIT`")
-    then = [_lines(history.content(before, file)) for file in files]
-    if any(now not in pair for now, pair in zip(work_tree, zip(head, then, strict=True), strict=True)):
+    contents_before = [_lines(history.content(before, file)) for file in files]
+    if any(
+        current not in pair
+        for current, pair in zip(work_tree, zip(head, contents_before, strict=True), strict=True)
+    ):
         problem = "the lock and the spec in the work tree are of no commit together"
         remedy = f"`--to {short_commit(before.id)}` restores the release before that of HEAD"
         raise _undecided_release(problem, f"{remedy}, `--to HEAD` reverts what is not committed")

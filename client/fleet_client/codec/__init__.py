@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fleet_client.codec.answer import decode
-from fleet_client.codec.payload import Payload
-from fleet_client.codec.request import encode
+from fleet_client.codec.request import Payload, encode
 
 __all__ = ["Payload", "decode", "encode"]

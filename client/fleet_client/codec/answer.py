@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fleet_client.codec.byte_strings import objects, unpacked
-from fleet_client.codec.datatypes import BF16, BYTES, NUMPY, Array, from_list
-from fleet_client.codec.payload import BINARY, JSON
+from fleet_client.codec.datatypes import BF16, BYTES, NUMPY, Array, from_list, objects, unpacked
+from fleet_client.codec.request import BINARY, JSON
 from fleet_client.errors import AnswerError
 
 _BINARY = re.compile(re.escape(BINARY) + "([0-9]{1,18})")
@@ -31,8 +30,8 @@ def decode(body: bytes, content_type: str) -> dict[str, Array]:
     header_size = _header_size(body, content_type)
     outputs: dict[str, Array] = {}
     at = header_size
-    for described in _output_headers(body[:header_size]):
-        output = _Output.read(described)
+    for header in _output_headers(body[:header_size]):
+        output = _Output.read(header)
         if output.name in outputs:
             raise AnswerError(f"output {output.name!r} is given twice")
         if output.binary_size is None:
@@ -45,7 +44,7 @@ def decode(body: bytes, content_type: str) -> dict[str, Array]:
                 )
             values = output.from_binary(memoryview(body)[at : at + output.binary_size])
             at += output.binary_size
-        outputs[output.name] = output.shaped(values)
+        outputs[output.name] = output.reshape(values)
     if at != len(body):
         raise AnswerError(f"{len(body) - at} bytes are left after the last output")
     return outputs
@@ -60,9 +59,9 @@ class _Output:
     data: object
 
     @staticmethod
-    def read(described: object) -> _Output:
+    def read(header: object) -> _Output:
         # An answer without binary bytes, all its outputs being empty, is application/json with sizes of 0.
-        match described:
+        match header:
             case {
                 "name": str(name),
                 "datatype": str(datatype),
@@ -73,7 +72,7 @@ class _Output:
             case {"name": str(name), "datatype": str(datatype), "shape": list(shape), "data": data}:
                 size, sizes = None, shape
             case _:
-                raise AnswerError(f"an output is described by {_cut(described)}")
+                raise AnswerError(f"an output is described by {_cut(header)}")
         if any(type(size) is not int or size < 0 for size in sizes):
             raise AnswerError(f"output {name!r} has the shape {_cut(shape)} and the size {_cut(size)}")
         if datatype not in NUMPY and datatype not in (BYTES, BF16):
@@ -89,8 +88,8 @@ class _Output:
                 f"output {self.name!r} has {len(data)} bytes, which is not a multiple of {dtype.itemsize}"
             )
         if self.datatype == BF16:
-            widened = np.frombuffer(data, _BF16).astype(np.dtype("<u4")) << 16
-            return widened.view(NUMPY["FP32"])
+            bits = np.frombuffer(data, _BF16).astype(np.dtype("<u4")) << 16
+            return bits.view(NUMPY["FP32"])
         if self.datatype == "BOOL":
             # Triton passes on any byte, and a numpy bool of another one than 0 and 1 is neither.
             return np.frombuffer(data, np.uint8).astype(np.bool_)
@@ -105,7 +104,7 @@ class _Output:
             problem = f"are not {self.datatype}: {error}"
             raise AnswerError(f"the values of output {self.name!r} {problem}") from error
 
-    def shaped(self, values: Array) -> Array:
+    def reshape(self, values: Array) -> Array:
         try:
             array = values.reshape(self.shape)
         except ValueError as error:

@@ -1,12 +1,15 @@
-"""Triton's data types and numpy's."""
+"""Triton's data types and numpy's; byte strings with their lengths in front."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from fleet_client.errors import AnswerError, PayloadError
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -23,7 +26,7 @@ NUMPY: Mapping[str, np.dtype[Any]] = {
 NOT_IN_JSON = {"FP16", BF16}
 """Triton 24.10 answers 400, "receiving FP16 data via JSON is not supported", and the same for sending."""
 _TRITON = {(dtype.kind, dtype.itemsize): name for name, dtype in NUMPY.items()}
-_FITTING = {"b": "b", "u": "ui", "i": "ui", "f": "fui"}
+_SAFE_KINDS = {"b": "b", "u": "ui", "i": "ui", "f": "fui"}
 
 
 def datatype_of(array: Array) -> str | None:
@@ -46,7 +49,7 @@ def fitted(array: Array, datatype: str) -> Array:
     dtype = NUMPY.get(datatype, np.dtype(np.object_))
     if not array.size:
         return array.astype(dtype)
-    if array.dtype.kind not in _FITTING.get(dtype.kind, ""):
+    if array.dtype.kind not in _SAFE_KINDS.get(dtype.kind, ""):
         kind = "not numbers of 64 bits" if array.dtype.kind == "O" else array.dtype
         raise ValueError(f"they are {kind}")
     if dtype.kind in "ui":
@@ -73,6 +76,60 @@ def from_list(values: object, datatype: str) -> Array:
     if datatype == "UINT64" and array.dtype.kind == "f":
         # numpy's guess for integers on both sides of 2**63, which float64 would round.
         elements = np.array(values, dtype=np.object_)
-        if all(type(each) is int and 0 <= each < 2**64 for each in elements.ravel().tolist()):
+        if all(type(element) is int and 0 <= element < 2**64 for element in elements.ravel().tolist()):
             return elements.astype(NUMPY[datatype])
     return fitted(array, datatype)
+
+
+_LENGTH = struct.Struct("<I")
+
+
+def elements(name: str, array: Array) -> Iterator[bytes]:
+    """The elements of an array in row-major order, text as UTF-8; of `S` arrays numpy cuts zero bytes off.
+
+    Raises:
+        PayloadError: one is neither text nor bytes, or is text that UTF-8 cannot hold.
+    """
+    for element in array.ravel().tolist():
+        if isinstance(element, bytes):
+            yield element
+        elif isinstance(element, str):
+            try:
+                yield element.encode()
+            except UnicodeEncodeError as error:
+                raise PayloadError(f"input {name!r} holds {element!r}, which is not Unicode text") from error
+        else:
+            kind = type(element).__name__
+            raise PayloadError(
+                f"input {name!r} is an array of objects and holds {kind} {element!r}: BYTES are str or bytes;"
+                " give numbers a dtype of their own"
+            )
+
+
+def packed(strings: Iterable[bytes]) -> bytes:
+    """The strings as they are in a binary payload."""
+    return b"".join(part for string in strings for part in (_LENGTH.pack(len(string)), string))
+
+
+def unpacked(name: str, data: memoryview) -> Array:
+    """The strings of a binary payload, as a flat array of bytes objects.
+
+    Raises:
+        AnswerError: a length reaches beyond the data.
+    """
+    strings: list[bytes] = []
+    at = 0
+    while at < len(data):
+        start = at + _LENGTH.size
+        at = start + (_LENGTH.unpack_from(data, at)[0] if start <= len(data) else 0)
+        if at > len(data):
+            raise AnswerError(f"output {name!r} is cut off within its element {len(strings)}")
+        strings.append(bytes(data[start:at]))
+    return objects(strings)
+
+
+def objects(values: Sequence[object]) -> Array:
+    """A flat array of Python objects, none of them taken apart."""
+    array = np.empty(len(values), dtype=np.object_)
+    array[:] = values
+    return array

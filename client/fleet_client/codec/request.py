@@ -1,17 +1,32 @@
-"""Requests: named arrays become the body of an invocation."""
+"""A body with its content type, the same for requests and answers."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fleet_client.codec.byte_strings import elements, packed
-from fleet_client.codec.datatypes import BYTES, NOT_IN_JSON, NUMPY, Array, datatype_of
-from fleet_client.codec.payload import BINARY, JSON, Payload
+from fleet_client.codec.datatypes import BYTES, NOT_IN_JSON, NUMPY, Array, datatype_of, elements, packed
 from fleet_client.errors import PayloadError
+
+JSON = "application/json"
+BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
+"""The content type of a JSON header with raw tensors behind it, up to the header's size in bytes.
+
+Without SageMaker the header Inference-Header-Content-Length has that size; source: Triton's
+src/sagemaker_server.cc.
+"""
+
+
+@dataclass(frozen=True)
+class Payload:
+    """The body that an invocation sends, or gets back."""
+
+    body: bytes
+    content_type: str
 
 
 def encode(inputs: Mapping[str, Array], *, outputs: Sequence[str] = (), binary: bool = True) -> Payload:
@@ -26,7 +41,7 @@ def encode(inputs: Mapping[str, Array], *, outputs: Sequence[str] = (), binary: 
     """
     if isinstance(outputs, str):
         raise PayloadError(f"outputs is the text {outputs!r}: give a list of names, [{outputs!r}]")
-    described: list[dict[str, Any]] = []
+    headers: list[dict[str, Any]] = []
     raw: list[memoryview] = []
     for name, array in inputs.items():
         datatype = _datatype(name, array)
@@ -37,12 +52,12 @@ def encode(inputs: Mapping[str, Array], *, outputs: Sequence[str] = (), binary: 
             raw.append(data)
         else:
             tensor["data"] = _as_list(name, array, datatype)
-        described.append(tensor)
-    request: dict[str, Any] = {"inputs": described}
+        headers.append(tensor)
+    request: dict[str, Any] = {"inputs": headers}
     if outputs:
         # Triton heeds binary_data_output only where no output is named.
-        wanted = {"parameters": {"binary_data": True}} if binary else {}
-        request["outputs"] = [{"name": output, **wanted} for output in outputs]
+        request_parameters = {"parameters": {"binary_data": True}} if binary else {}
+        request["outputs"] = [{"name": output, **request_parameters} for output in outputs]
     elif binary:
         request["parameters"] = {"binary_data_output": True}
     header = json.dumps(request, separators=(",", ":")).encode()

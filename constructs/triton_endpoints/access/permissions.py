@@ -5,11 +5,11 @@ from __future__ import annotations
 from triton_endpoints.builds.project import BUCKET_KEY
 from triton_endpoints.policy import Statement, spare_other_environments, use_key
 from triton_endpoints.scaling_guard import SEE_SCALING
-from triton_fleet.builds.engines.object_keys import ENGINES
-from triton_fleet.builds.images.object_keys import IMAGES
-from triton_fleet.catalog.drift import detected_types
+from triton_fleet.builds.engines.artifacts import ENGINES
+from triton_fleet.builds.images.artifacts import IMAGES
+from triton_fleet.catalog.cloudformation import detected_types
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
-from triton_fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES, UPLOADS
+from triton_fleet.endpoint.bucket_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES, UPLOADS
 from triton_fleet.spec.deployment import Deployment
 
 PUBLISHED_PREFIXES = (ARCHIVES, ENDPOINTS, ENGINES, IMAGES, RELEASES)

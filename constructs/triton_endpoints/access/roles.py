@@ -12,7 +12,7 @@ from constructs import Construct
 from triton_endpoints.access.permissions import deploy_statements, drift_statements, promotion_statements
 from triton_endpoints.policy import Statement, document, policy_of
 from triton_endpoints.wildcards import Wildcard
-from triton_fleet.catalog.drift import detected_types
+from triton_fleet.catalog.cloudformation import detected_types
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.trusts import AccessRole, Trust, session_seconds
 

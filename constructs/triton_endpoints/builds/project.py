@@ -16,7 +16,7 @@ from constructs import Construct
 from triton_endpoints.acknowledgements import acknowledge_docker
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement
-from triton_fleet.builds.engines.object_keys import ENGINES
+from triton_fleet.builds.engines.artifacts import ENGINES
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
 from triton_fleet.core.sources import source_path
 from triton_fleet.spec.alarms import AlarmSeverity

@@ -63,7 +63,7 @@ class CheckedEndpoint(CfnResource):
             id,
             type="Custom::EndpointCheck",
             properties={
-                "ServiceToken": service_token(endpoint.place, NOUN),
+                "ServiceToken": service_token(endpoint.deployment, NOUN),
                 "EndpointName": endpoint.name,
                 "EndpointConfigName": config_name,
                 "Samples": endpoint.check.samples,

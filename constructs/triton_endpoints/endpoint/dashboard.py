@@ -8,7 +8,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from triton_fleet.context.triton_metrics import container_log_group
+from triton_fleet.context.metrics import container_log_group
 from triton_fleet.endpoint.dashboard.body import dashboard_body
 from triton_fleet.endpoint.dashboard.log_queries import SavedQuery, saved_name, saved_queries
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement, spare_other_environments
-from triton_fleet.context.triton_metrics import container_log_group
+from triton_fleet.context.metrics import container_log_group
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.deployment import Deployment
 
@@ -52,7 +52,7 @@ class OwnedLogs(Construct):
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)
-        deployment = endpoint.place
+        deployment = endpoint.deployment
         properties = {
             "ServiceToken": service_token(deployment, NOUN),
             "LogGroups": list(endpoint.log_groups),

@@ -8,8 +8,8 @@ from constructs import Construct
 from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.logical_ids import lay_over
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.spec.container import Network
 from triton_fleet.spec.endpoint import Compression, Mode
-from triton_fleet.spec.network import Network
 
 MODES = {Mode.MULTI_MODEL: "MultiModel"}
 """SageMaker's word for a mode; of all others, "SingleModel"."""

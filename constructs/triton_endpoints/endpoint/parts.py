@@ -68,7 +68,7 @@ def declare_endpoint(
     update = GuardedUpdate(
         scope,
         "Update",
-        deployment=endpoint.place,
+        deployment=endpoint.deployment,
         endpoint=endpoint.name,
         variant=VARIANT,
         instance=endpoint.instance.type,
@@ -84,13 +84,13 @@ def declare_endpoint(
     scaling = _declare_scaling(scope, endpoint, served, update.after, check)
     if scaling is not None:
         update.name_policies(scaling.policy_names)
-    targets = alarm_targets or FoundationTopics(endpoint.place, endpoint.topic_owner)
+    targets = alarm_targets or FoundationTopics(endpoint.deployment, endpoint.topic_owner)
     alarms = EndpointAlarms(scope, "Alarms", endpoint=endpoint, targets=targets)
     queries = EndpointQueries(scope, "Queries", endpoint=endpoint).queries
     for query in queries:
         query.add_resource_dependency(logs.resource)
     dashboard = (
-        EndpointDashboard(scope, "Dashboard", endpoint=endpoint) if endpoint.place.dashboards else None
+        EndpointDashboard(scope, "Dashboard", endpoint=endpoint) if endpoint.deployment.dashboards else None
     )
     invoker = InvokerRole(scope, "Invoker", endpoint=endpoint) if endpoint.spec.access.invokers else None
     # If another resource failed while the endpoint is in progress, CloudFormation would have to delete or

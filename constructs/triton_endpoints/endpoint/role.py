@@ -46,7 +46,7 @@ class EndpointRole(Construct):
             "Action": "sts:AssumeRole",
             "Effect": "Allow",
             "Principal": {"Service": "sagemaker.amazonaws.com"},
-            "Condition": {"StringEquals": {"aws:SourceAccount": endpoint.place.account}},
+            "Condition": {"StringEquals": {"aws:SourceAccount": endpoint.deployment.account}},
         }
         self.role = iam.CfnRole(
             self,
@@ -70,7 +70,7 @@ class EndpointRole(Construct):
         )
 
     def _statements(self) -> list[Statement]:
-        deployment, (bucket, keys) = self._endpoint.place, self._endpoint.readable_data
+        deployment, (bucket, keys) = self._endpoint.deployment, self._endpoint.readable_data
         return [
             Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{keys}"]),
             Statement(
@@ -117,7 +117,7 @@ class EndpointRole(Construct):
     def _network_statements(self) -> list[Statement]:
         network, interfaces = (
             self._endpoint.spec.network,
-            self._endpoint.place.arn("ec2", "network-interface/*"),
+            self._endpoint.deployment.arn("ec2", "network-interface/*"),
         )
         if not network.subnets:
             return []
@@ -143,20 +143,20 @@ class EndpointRole(Construct):
     def _network_arn(self, kind: str, name: str) -> str:
         # The ARN of a subnet that another account shares has that account; one of the app's own has not.
         account = "" if Token.is_unresolved(name) else "*"
-        return self._endpoint.place.arn("ec2", f"{kind}/{name}", account=account)
+        return self._endpoint.deployment.arn("ec2", f"{kind}/{name}", account=account)
 
     def _capture_statements(self) -> list[Statement]:
         endpoint = self._endpoint
         if endpoint.spec.capture is None:
             return []
-        resource = f"{endpoint.place.bucket_arn}/{endpoint.capture_prefix}*"
+        resource = f"{endpoint.deployment.bucket_arn}/{endpoint.capture_prefix}*"
         return [Statement(sid="KeepCapturedCalls", actions=["s3:PutObject"], resources=[resource])]
 
     def _key_statements(self) -> list[Statement]:
         volume, model_data, deployment = (
             self._endpoint.volume_key,
             self._endpoint.given_data,
-            self._endpoint.place,
+            self._endpoint.deployment,
         )
         writes = ["kms:GenerateDataKey"] if self._endpoint.spec.capture else []
         statements = use_key(deployment, "kms:Decrypt", *writes)
@@ -173,7 +173,9 @@ class EndpointRole(Construct):
         return statements
 
     def _log_groups(self) -> list[str]:
-        arns = [self._endpoint.place.arn("logs", f"log-group:{group}") for group in self._endpoint.log_groups]
+        arns = [
+            self._endpoint.deployment.arn("logs", f"log-group:{group}") for group in self._endpoint.log_groups
+        ]
         return [arn + part for arn in arns for part in ("", ":*")]
 
 
@@ -206,6 +208,6 @@ class InvokerRole(Construct):
             sid="CallEndpoint",
             actions=[INVOKE, *([STREAM] if endpoint.spec.container.streams else [])],
             # SageMaker writes the name in lower case.
-            resources=[endpoint.place.arn("sagemaker", f"endpoint/{endpoint.name.lower()}")],
+            resources=[endpoint.deployment.arn("sagemaker", f"endpoint/{endpoint.name.lower()}")],
         )
         self.policy = lasting_policy(self, "Policy", role_name=self.role.ref, statements=[call])

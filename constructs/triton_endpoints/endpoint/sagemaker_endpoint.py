@@ -11,10 +11,10 @@ from constructs import Construct
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.logical_ids import identify_by_content, lay_over
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.context.periods import PERIOD
+from triton_fleet.context.metrics import PERIOD
 from triton_fleet.context.rollout import PERIODS, RINGING, RollbackAlarm
+from triton_fleet.endpoint.endpoint_parts import ResolvedRollout
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
-from triton_fleet.endpoint.rollout import ResolvedRollout
 from triton_fleet.spec.rollout import Strategy
 
 _TYPES = {Strategy.ALL_AT_ONCE: "ALL_AT_ONCE", Strategy.CANARY: "CANARY", Strategy.LINEAR: "LINEAR"}
@@ -207,7 +207,7 @@ class SageMakerEndpoint(Construct):
 
     @staticmethod
     def _capture(endpoint: ResolvedEndpoint) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty | None:
-        capture, deployment = endpoint.spec.capture, endpoint.place
+        capture, deployment = endpoint.spec.capture, endpoint.deployment
         if capture is None:
             return None
         modes = {"Input": capture.requests, "Output": capture.responses}

@@ -8,8 +8,8 @@ from constructs import Construct
 
 from triton_endpoints.logical_ids import content_digest
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
-from triton_fleet.spec.scaling import Schedule
+from triton_fleet.endpoint.endpoint_parts import ResolvedScaling, TrackedTarget
+from triton_fleet.spec.instance import Schedule
 
 
 class EndpointScaling(Construct):

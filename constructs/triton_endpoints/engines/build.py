@@ -17,7 +17,7 @@ from triton_endpoints.builds.project import (
 )
 from triton_endpoints.endpoint.role import WRITE_LOGS
 from triton_endpoints.policy import Statement, service_role, use_key
-from triton_fleet.builds.engines.object_keys import FAILURE, JOBS, MANIFEST, ONNX, PLAN, PLANS
+from triton_fleet.builds.engines.artifacts import FAILURE, JOBS, MANIFEST, ONNX, PLAN, PLANS
 from triton_fleet.spec.deployment import Deployment
 
 JOB_NAME = "engine-*"

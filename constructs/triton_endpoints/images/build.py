@@ -20,7 +20,7 @@ from triton_endpoints.builds.project import (
 )
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement, service_role, use_key
-from triton_fleet.builds.images.object_keys import BUILT, CONTEXTS, DRAFT, FAILURE, MANIFEST
+from triton_fleet.builds.images.artifacts import BUILT, CONTEXTS, DRAFT, FAILURE, MANIFEST
 from triton_fleet.spec.deployment import Deployment
 
 UNTAGGED_DAYS = 14

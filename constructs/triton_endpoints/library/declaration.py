@@ -123,7 +123,7 @@ def alarm_targets(construct: Construct, resolution: Resolution, actions: AlarmAc
     endpoint = resolution.endpoint
     if resolution.shared_parts:
         return resolution.shared_parts.alarm_targets(construct, endpoint)
-    return FoundationTopics(endpoint.place, endpoint.topic_owner)
+    return FoundationTopics(endpoint.deployment, endpoint.topic_owner)
 
 
 def _environment(construct: Construct, declaration: Declaration) -> EnvironmentSource:
@@ -210,7 +210,7 @@ def _first_deploy(
     if not same or endpoint.given_data is not None:
         return []
     message = "the artifact bucket is in the endpoint's stack: the first deploy finds no archive"
-    publish = f"fleet publish --env {endpoint.place.environment} {endpoint.name}"
+    publish = f"fleet publish --env {endpoint.deployment.environment} {endpoint.name}"
     hint = f"put the EndpointSupport into a stack of its own, deploy that, and run `{publish}`"
     return [Finding(code="FL612", message=message, hint=hint, severity=Severity.WARNING)]
 

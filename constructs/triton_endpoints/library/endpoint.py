@@ -111,7 +111,7 @@ class TritonEndpoint(EndpointReference):
             rollout=rollout,
             alarms=alarms,
             capture=capture,
-            isolated=isolated,
+            is_isolated=isolated,
             sections={
                 "container": container,
                 "environment": container_environment,

@@ -17,7 +17,7 @@ from triton_endpoints.library.props import Keys, yaml_value
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.reader import read_source
-from triton_fleet.spec.deployment import Deployment, place_of
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import dotted_path, validate
 from triton_fleet.spec.source import KeyPath, Mark, Source
@@ -150,7 +150,7 @@ class EnvironmentSource:
     @cached_property
     def deployment(self) -> Deployment:
         """Where its fleet lives."""
-        return place_of(self.environment)
+        return Deployment.of(self.environment)
 
 
 def is_name(prop: EnvironmentProp | None) -> bool:
@@ -213,10 +213,8 @@ def tag(construct: Construct, tags: Mapping[str, str]) -> None:
             Tags.of(construct).add(name, value)
 
 
-def bound_roles(construct: Construct, deployment: Deployment) -> None:
+def bound_roles(construct: Construct, place: Deployment) -> None:
     """Bound every role below a construct, where the environment has a boundary."""
-    if deployment.permissions_boundary:
-        policy = iam.ManagedPolicy.from_managed_policy_arn(
-            construct, "Boundary", deployment.permissions_boundary
-        )
+    if place.permissions_boundary:
+        policy = iam.ManagedPolicy.from_managed_policy_arn(construct, "Boundary", place.permissions_boundary)
         iam.PermissionsBoundary.of(construct).apply(policy)

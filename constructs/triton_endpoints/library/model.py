@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 
 from triton_fleet.endpoint.resolved_endpoint import GivenData
 from triton_fleet.findings import Finding
-from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.endpoint import S3
 
 _ARCHIVE = ".tar.gz"
 

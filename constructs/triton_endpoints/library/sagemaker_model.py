@@ -75,7 +75,7 @@ class SageMakerModel(Construct):
             triton=triton,
             instance=instance,
             model=model,
-            isolated=isolated,
+            is_isolated=isolated,
             sections={
                 "container": container,
                 "environment": container_environment,

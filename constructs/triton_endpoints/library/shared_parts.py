@@ -71,7 +71,7 @@ class SharedParts:
     Attributes:
         construct: The support.
         environment: The environment and its source; None where it is wrong, which the support reports.
-        deployment: Where it is deployed; None likewise.
+        place: Where it is deployed; None likewise.
         parts: What is declared; None where it is deployed already.
     """
 
@@ -137,7 +137,7 @@ class SharedParts:
         """Whom alarms of an endpoint notify unless it has actions of its own."""
         if self.parts and self.is_in_stack_of(construct):
             return SupportTopics(self.parts.topics.arns_for(endpoint.topic_owner))
-        return FoundationTopics(endpoint.place, endpoint.topic_owner)
+        return FoundationTopics(endpoint.deployment, endpoint.topic_owner)
 
     def serve(self, construct: Construct, endpoint: EndpointParts) -> None:
         """Let the functions look after an endpoint of the app, which is deployed after them.

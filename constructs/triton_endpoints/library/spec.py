@@ -71,7 +71,7 @@ class PropsSpec:
     rollout: Rollout | None = None
     alarms: Alarms | None = None
     capture: Capture | None = None
-    isolated: bool = False
+    is_isolated: bool = False
     sections: Mapping[str, object] = field(default_factory=dict)
 
     def source(self) -> Source:
@@ -84,7 +84,7 @@ class PropsSpec:
             **{key: spec_keys(noun) for key, noun in nouns.items() if noun is not None},
             "alarms": spec_keys(self.alarms) if self.alarms is not None else None,
             **({"scaling": scaling_keys(self.scaling)} if self.scaling else {}),
-            **({"network": {"isolated": True}} if self.isolated else {}),
+            **({"network": {"isolated": True}} if self.is_isolated else {}),
             **{key: yaml_value(value) for key, value in self.sections.items() if value not in (None, [], {})},
         }
         return source_of_props(data, NAMES, "")

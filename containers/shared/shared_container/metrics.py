@@ -65,14 +65,14 @@ class Deltas:
 def read_metrics(text: str) -> dict[Subject, dict[str, Sample]]:
     """The counters and gauges of Prometheus' text format, by their labels; of each one value."""
     types: dict[str, str] = {}
-    metrics: dict[Subject, dict[str, Sample]] = {}
+    found: dict[Subject, dict[str, Sample]] = {}
     for line in text.splitlines():
         if line.startswith("# TYPE "):
             name, _, kind = line[len("# TYPE ") :].partition(" ")
             types[name] = kind.strip()
         elif (sample := _SAMPLE.fullmatch(line.strip())) is not None:
-            _add(metrics, types.get(sample["name"], ""), sample)
-    return metrics
+            _add(found, types.get(sample["name"], ""), sample)
+    return found
 
 
 def _add(found: dict[Subject, dict[str, Sample]], kind: str, sample: re.Match[str]) -> None:

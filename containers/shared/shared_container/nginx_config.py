@@ -216,7 +216,7 @@ def _error_locations() -> str:
     """By path; those of plain calls by name, as nginx then logs the call's own path and method."""
     paths = [f"= {_ERROR_PATH}{code} {{ internal; {_error(code)} }}" for code in ERRORS]
     names = [f"@{code} {{ {_error(code)} }}" for code in _PLAIN_ERRORS]
-    return "\n".join(f"        location {path}" for path in paths + names)
+    return "\n".join(f"        location {each}" for each in paths + names)
 
 
 def _error(code: int) -> str:

@@ -11,11 +11,11 @@ from pathlib import Path
 from fleet_emulator.hosting import HostingError
 from tests.support.broken_repositories import SINGLE, Case
 from triton_fleet.local.containers import ModelRefusal
-from triton_fleet.local.multi_model.models_api import ModelsApi
+from triton_fleet.local.multi_model.loading import ModelsApi
+from triton_fleet.local.triton.container import MULTI_MODEL
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.server import TritonServer
-from triton_fleet.local.triton.start_rules import MULTI_MODEL
-from triton_fleet.local.try_load.stand_ins import with_stand_ins
+from triton_fleet.local.try_load.preparation import with_stand_ins
 
 SERVERS, SHARES = 12, 48
 """At a time, as a load waits for most of its time; and in all, as what is loaded takes memory until the end.

@@ -13,9 +13,9 @@ from tests.e2e.agreement.server import Court, Verdict
 from tests.support.broken_repositories import SCALE, WRAPPER, Case, Files, changed, moved, python_model
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.local.triton.runtime import TritonRuntime
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import plan_load
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.loading.models import ServingContainer
+from triton_fleet.repository.reading.folder import read
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -9,7 +9,7 @@ from aws_cdk import App
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from fleet_stacks.stacks import FoundationStack
+from fleet_stacks.fleet_app import FoundationStack
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.fleet_folder import FleetFolder
@@ -29,7 +29,7 @@ def access(folder: FleetFolder) -> dict[str, Any]:
     text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted}'
     folder.write("environments/dev.yaml", text)
     app = App()
-    FoundationStack(app, place=resolve_foundation(open_project(folder.root, "dev")).place)
+    FoundationStack(app, deployment=resolve_foundation(open_project(folder.root, "dev")).deployment)
     resources = app.synth().stacks[0].template["Resources"]
     return {id: each for id, each in resources.items() if id.startswith("Access")}
 

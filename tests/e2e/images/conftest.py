@@ -14,7 +14,7 @@ from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.foundation_parts import foundation_parts
-from tests.support.image_fleet import ACCOUNT, DOCKERFILE, IMAGE, PLACE, ImageFleet
+from tests.support.image_fleet import ACCOUNT, DEPLOYMENT, DOCKERFILE, IMAGE, ImageFleet
 from tests.support.running_aws import running_aws
 
 NUMBERS = count()
@@ -32,10 +32,10 @@ def repository(ecr: Any) -> ContainerRepository:
 
 @pytest.fixture(scope="module")
 def image_account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    ours = foundation_parts(PLACE, tmp_path_factory.mktemp("cdk.out"), "ImageBuild", "AlarmTopics")
+    ours = foundation_parts(DEPLOYMENT, tmp_path_factory.mktemp("cdk.out"), "ImageBuild", "AlarmTopics")
     with running_aws() as aws:
-        client(aws, "s3").create_bucket(Bucket=PLACE.bucket)
-        assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
+        client(aws, "s3").create_bucket(Bucket=DEPLOYMENT.bucket)
+        assert Stacks(aws).create(DEPLOYMENT.stack, ours) == "CREATE_COMPLETE"
         assert aws.skipped_resources == ()
         yield aws
 

@@ -16,7 +16,7 @@ from tests.support.container_images import FILES, ContainerRepository, layer
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.fleet_folder import SPEC
-from tests.support.image_fleet import ACCOUNT, DOCKERFILE, PLACE, ImageFleet
+from tests.support.image_fleet import ACCOUNT, DEPLOYMENT, DOCKERFILE, ImageFleet
 from triton_fleet.check.run import checked_fleet
 from triton_fleet.project.project import open_project
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.nightly
 
 
 def keys(s3: Any, prefix: str) -> list[str]:
-    found = s3.list_objects_v2(Bucket=PLACE.bucket, Prefix=prefix).get("Contents", [])
+    found = s3.list_objects_v2(Bucket=DEPLOYMENT.bucket, Prefix=prefix).get("Contents", [])
     return [each["Key"] for each in found]
 
 
@@ -116,7 +116,7 @@ def test_a_push_without_a_record_is_recorded_by_the_next_build(fleet: ImageFleet
     fleet.succeed("lock", "--env", "dev")
     image, s3 = fleet.lock["image"], client(fleet.aws, "s3")
     key = f"images/built/{image['key'].removeprefix('sha256:')}/manifest.json"
-    s3.delete_object(Bucket=PLACE.bucket, Key=key)
+    s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=key)
     assert "sentences: built" in fleet.succeed("images", "build", "--env", "dev")
     (fleet.folder.root / "locks/dev/sentences.lock.yaml").unlink()
     fleet.succeed("lock", "--env", "dev")
@@ -129,7 +129,7 @@ def test_a_push_that_does_not_say_what_it_contains_is_told_with_its_remedy(fleet
     fleet.succeed("lock", "--env", "dev")
     s3, image = client(fleet.aws, "s3"), fleet.lock["image"]["key"].removeprefix("sha256:")
     for name in ("manifest.json", "draft.json"):
-        s3.delete_object(Bucket=PLACE.bucket, Key=f"images/built/{image}/{name}")
+        s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=f"images/built/{image}/{name}")
     built = fleet("images", "build", "--env", "dev")
     assert built.returncode == 1
     assert "aws ecr batch-delete-image --repository-name triton-fleet-dev" in built.stderr
@@ -180,7 +180,7 @@ def test_a_release_that_is_published_again_is_built_on_if_the_spec_names_its_dig
     assert (before["base"] == after["base"], after["base"]) == (False, again)
     assert before["key"] != after["key"]
     record = f"images/built/{after['key'].removeprefix('sha256:')}/manifest.json"
-    found = client(fleet.aws, "s3").get_object(Bucket=PLACE.bucket, Key=record)["Body"].read()
+    found = client(fleet.aws, "s3").get_object(Bucket=DEPLOYMENT.bucket, Key=record)["Body"].read()
     assert json.loads(found)["base"].endswith(f"/sagemaker-tritonserver:25.04-py3@{again}")
 
 
@@ -203,7 +203,7 @@ def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet
     ecr.batch_delete_image(repositoryName="triton-fleet-dev", imageIds=[{"imageDigest": digest}])
     s3 = client(fleet.aws, "s3")
     for key in keys(s3, "endpoints/"):
-        s3.delete_object(Bucket=PLACE.bucket, Key=key)
+        s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=key)
     published = fleet("publish", "--env", "dev")
     assert published.returncode == 1
     assert "model_specs/sentences.yaml:6" in published.stderr

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.fleet_folder import LOCK, SPEC
 from tests.support.prepared_account import OF_ALL, OF_TYPE, PreparedAccount
-from triton_fleet.aws.deploy.admission import Headroom, Need
-from triton_fleet.aws.preflight.headroom import headroom
+from triton_fleet.aws.deploy.worker_pool import Headroom, Need
+from triton_fleet.aws.preflight.quotas import headroom
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.project.project import open_project
 
@@ -31,8 +31,8 @@ def test_an_update_needs_a_second_fleet_and_a_new_endpoint_its_instances_for_goo
     found = asked(account, sentences="{type: ml.g5.xlarge, count: 2}", added="{type: ml.g5.xlarge, count: 3}")
     assert found.free == {OF_TYPE: 3, OF_ALL: 98}
     assert found.needs == {
-        "sentences": Need(during={OF_TYPE: 2, OF_ALL: 2}, after={OF_TYPE: 0, OF_ALL: 0}),
-        "added": Need(during={OF_TYPE: 3, OF_ALL: 3}, after={OF_TYPE: 3, OF_ALL: 3}),
+        "sentences": Need(peak={OF_TYPE: 2, OF_ALL: 2}, after={OF_TYPE: 0, OF_ALL: 0}),
+        "added": Need(peak={OF_TYPE: 3, OF_ALL: 3}, after={OF_TYPE: 3, OF_ALL: 3}),
     }
     assert found.notices == (f"{OF_TYPE}: 3 free, 5 needed: deploys that need them run one after another",)
 
@@ -41,7 +41,7 @@ def test_another_instance_type_frees_the_former_ones_afterwards(account: Prepare
     account.deploy(count=2)
     found = asked(account, sentences="{type: ml.g5.2xlarge, count: 1}", added="{type: ml.g5.xlarge}")
     assert found.needs["sentences"] == Need(
-        during={OF_LARGER: 1, OF_ALL: 1}, after={OF_LARGER: 1, OF_TYPE: -2, OF_ALL: -1}
+        peak={OF_LARGER: 1, OF_ALL: 1}, after={OF_LARGER: 1, OF_TYPE: -2, OF_ALL: -1}
     )
     assert found.free == {OF_TYPE: 18, OF_ALL: 98}
     assert found.notices == ()
@@ -55,7 +55,7 @@ def test_an_endpoint_with_pools_needs_room_in_the_quota_of_each(account: Prepare
     found = asked(account, sentences=f"{{type: ml.g5.xlarge, count: 2}}\n{raw}")
     assert found.free == {OF_TYPE: 18, OF_POOL: 1, OF_ALL: 98}
     assert found.needs["sentences"] == Need(
-        during={OF_TYPE: 2, OF_POOL: 2, OF_ALL: 2}, after={OF_TYPE: 0, OF_POOL: 2, OF_ALL: 0}
+        peak={OF_TYPE: 2, OF_POOL: 2, OF_ALL: 2}, after={OF_TYPE: 0, OF_POOL: 2, OF_ALL: 0}
     )
 
 

@@ -24,7 +24,7 @@ from tests.support.broken_repositories import (
     graph,
     moved,
 )
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget
 from triton_fleet.cli.try_load import run_findings
 from triton_fleet.findings import Severity
 from triton_fleet.local.triton.runtime import TritonRuntime

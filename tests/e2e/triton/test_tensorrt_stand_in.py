@@ -13,7 +13,7 @@ from tests.support.onnx_graphs import INT64, add, graph_bytes
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
 from triton_fleet.local.triton.runtime import TritonRuntime
-from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.repository.plan import HEADER
 
 pytestmark = pytest.mark.triton
 

@@ -14,7 +14,7 @@ from tests.support.embedded_keys import KEYS
 from tests.support.engine_bucket import engine_bucket
 from tests.support.fleet_folder import FleetFolder
 from tests.support.jumped_clock import JUMPS, client_clock, jump
-from triton_fleet.awsapi import clock
+from triton_fleet.awsapi import errors
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.awsapi.errors import SET_CLOCK, aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
@@ -88,7 +88,7 @@ def test_a_lease_expires_by_the_clock_that_dates_it_even_when_that_is_set_back(
         )
 
     s3.meta.events.register("after-call.s3.GetObject", answered)
-    seen = lease.seen()
+    seen = lease.current()
     assert seen is not None
     assert seen.is_expired is is_expired
 
@@ -101,7 +101,7 @@ def test_a_request_that_a_wrong_clock_has_signed_names_the_times_of_both_clocks(
     service, name = operation.split()
     client: Any = local_session("us-east-1", KEYS).client(service, endpoint_url=aws_url)  # type: ignore[call-overload]
     client_clock(monkeypatch, by)
-    jump(monkeypatch, clock, by)
+    jump(monkeypatch, errors, by)
     with pytest.raises(CannotRunError) as caught, aws_errors_as_findings():
         getattr(client, name)(**({"Bucket": BUCKET} if name == "head_bucket" else {}))
     said = re.fullmatch(

@@ -17,7 +17,7 @@ from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.rules.names import display_name
-from triton_fleet.store.engines.failure import CODES
+from triton_fleet.store.engines.task import CODES
 from triton_fleet.store.images.task import CODES as IMAGE_CODES
 from triton_fleet.store.progress import BarProgress, LineProgress
 

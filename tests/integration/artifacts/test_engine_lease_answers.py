@@ -12,10 +12,9 @@ from tests.support.artifact_bucket import BUCKET
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.builds.engines.object_keys import MANIFEST, built_key, lease_key
+from triton_fleet.builds.engines.artifacts import MANIFEST, built_key, lease_key
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.store.builds.clients import BuildClients
-from triton_fleet.store.builds.codebuild import Build, BuildLog
+from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildLog
 from triton_fleet.store.builds.lease import Lease, Terms
 
 OTHERS = b'{"holder": "somebody", "token": "t", "seconds": 0, "build": ""}'
@@ -59,7 +58,7 @@ def test_an_object_that_is_no_lease_is_named_with_a_remedy(bucket: EngineBucket)
     s3.put_object(Bucket=BUCKET, Key="engines/leases/x", Body=b'{"holder": 1}')
     lease = Lease(s3, BUCKET, "engines/leases/x", Terms(holder="a", token="t", seconds=9))
     with pytest.raises(CannotRunError, match="engines/leases/x is not a lease: .*\n.*delete it"):
-        lease.seen()
+        lease.current()
 
 
 def with_s3(bucket: EngineBucket, s3: Any) -> BuildClients:

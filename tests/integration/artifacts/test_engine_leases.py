@@ -15,9 +15,9 @@ from tests.support.artifact_bucket import BUCKET
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import PROJECT, EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.builds.engines.object_keys import lease_key
+from tests.support.silent_progress import SilentProgress
+from triton_fleet.builds.engines.artifacts import lease_key
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.store.progress import SilentProgress
 
 LONG, NONE = 300, 0
 """Seconds that leases hold."""
@@ -87,7 +87,7 @@ def test_the_lease_says_who_builds_until_the_build_is_over(publisher: Publisher)
 def test_a_build_of_another_publisher_is_followed(publisher: Publisher) -> None:
     publisher.other_has(seconds=LONG, status="IN_PROGRESS")
     done = publisher.bucket.publish()
-    assert (done.engines, done.uploaded, publisher.own_builds) == (0, 1, [])
+    assert (done.engines, done.uploads, publisher.own_builds) == (0, 1, [])
     assert publisher.is_leased()
 
 
@@ -153,7 +153,7 @@ def test_who_has_lost_the_lease_stops_nothing_and_follows(publisher: Publisher) 
 
     publisher.codebuild.looked = lost
     pace = replace(publisher.bucket.pace, renew=0)
-    assert publisher.bucket.publish(pace=pace).uploaded == 1
+    assert publisher.bucket.publish(pace=pace).uploads == 1
     assert "STOPPED" not in publisher.codebuild.status.values()
     assert publisher.is_leased()
 
@@ -174,7 +174,7 @@ def test_an_interrupted_publish_stops_its_builds_and_gives_up_their_leases(publi
     assert sorted(publisher.codebuild.status.values()) == ["IN_PROGRESS", "STOPPED"]
     assert not publisher.is_leased()
     publisher.codebuild.looked = None
-    assert publisher.bucket.publish().uploaded == 2
+    assert publisher.bucket.publish().uploads == 2
 
 
 def test_a_build_goes_on_where_aws_stops_answering_and_the_next_publish_follows_it(
@@ -189,7 +189,7 @@ def test_a_build_goes_on_where_aws_stops_answering_and_the_next_publish_follows_
     assert publisher.is_leased()
     publisher.codebuild.looked = None
     done = publisher.bucket.publish()
-    assert (done.engines, done.uploaded, len(publisher.own_builds)) == (0, 1, 1)
+    assert (done.engines, done.uploads, len(publisher.own_builds)) == (0, 1, 1)
 
 
 def test_throttling_is_outwaited(publisher: Publisher) -> None:

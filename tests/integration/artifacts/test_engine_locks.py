@@ -11,12 +11,12 @@ from tests.support.engine_bucket import CONFIG, TENSORS, small_onnx
 from tests.support.engine_bucket import SPEC as ENGINE_SPEC
 from tests.support.fleet_folder import FleetFolder
 from tests.support.s3_repositories import BUCKET, Repositories
-from triton_fleet.builds.engines.lock import archive_digest
+from triton_fleet.builds.engines.artifacts import archive_digest
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.spec.lock import LockedArchive
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.promote.lock import promoted_endpoint

@@ -10,15 +10,15 @@ import pytest
 from tests.support.codebuild_stand_in import PLAN_BYTES
 from tests.support.engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from tests.support.promotion import Promotion
-from triton_fleet.builds.engines.object_keys import MANIFEST, PLAN, built_key
+from tests.support.silent_progress import SilentProgress
+from triton_fleet.builds.engines.artifacts import MANIFEST, PLAN, built_key
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.content_store import contents_key, store_key
 from triton_fleet.store.lock import write_locks
-from triton_fleet.store.progress import SilentProgress
 from triton_fleet.store.publish.publish import publish
 
 
@@ -46,7 +46,7 @@ def test_the_archive_arrives_with_what_is_written_of_it_and_needs_no_engine(test
     done = tested.promote()
     lock = load_lock(Path(tested.folder.root / "locks/prod/sentences.lock.yaml"))
     digest = lock.archives["sentences"].digest
-    assert (done.copied, lock.promoted_from) == (1, "staging")
+    assert (done.copies, lock.promoted_from) == (1, "staging")
     assert sorted(tested.keys("prod", "archives/")) == sorted([store_key(digest), contents_key(digest)])
 
 

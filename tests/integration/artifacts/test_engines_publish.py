@@ -17,15 +17,14 @@ from tests.support.artifact_bucket import BUCKET, digest_of_bytes
 from tests.support.codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
 from tests.support.engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.builds.engines.object_keys import MANIFEST, REQUEST, built_key
-from triton_fleet.builds.engines.object_keys import PLAN as PLAN_FILE
-from triton_fleet.check.repositories import named_findings
-from triton_fleet.check.target import RepositoryTarget
+from tests.support.silent_progress import SilentProgress
+from triton_fleet.builds.engines.artifacts import MANIFEST, REQUEST, built_key
+from triton_fleet.builds.engines.artifacts import PLAN as PLAN_FILE
+from triton_fleet.check.repositories import RepositoryTarget, named_findings
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.repository.plan_header import plan_version
+from triton_fleet.repository.plan import plan_version
 from triton_fleet.store.content_store import contents_key, copy_object
-from triton_fleet.store.progress import SilentProgress
-from triton_fleet.store.publish import copies as publish_copies
+from triton_fleet.store.publish import publish as publish_copies
 from triton_fleet.store.publish.publish import PublishResult
 
 PLAN = "bert/1/model.plan"
@@ -41,7 +40,7 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
 ) -> None:
     bucket.endpoint()
     done = bucket.publish()
-    assert (done.engines, done.uploaded, done.copied) == (1, 1, 1)
+    assert (done.engines, done.uploads, done.copies) == (1, 1, 1)
     assert list(bucket.packed()) == ["bert/config.pbtxt", PLAN]
     plan = bucket.packed()[PLAN]
     assert plan_version(plan) == "10.9.0.34"
@@ -59,7 +58,7 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
     }
 
     assert len(bucket.builds) == 1
-    assert bucket.publish() == PublishResult(there=1)
+    assert bucket.publish() == PublishResult(present=1)
     assert len(bucket.builds) == 1
     assert bucket.artifacts.held("engines/leases/") == []
 
@@ -110,7 +109,7 @@ def test_endpoints_that_need_the_same_engine_share_one_build(quick: EngineBucket
     quick.endpoint("first")
     quick.endpoint("second")
     done = quick.publish()
-    assert (done.engines, done.copied) == (1, 2)
+    assert (done.engines, done.copies) == (1, 2)
     assert quick.packed("first") == quick.packed("second")
 
 
@@ -120,7 +119,7 @@ def test_another_archive_with_an_engine_that_is_there_needs_no_build(quick: Engi
     quick.artifacts.folder.write("sentences/bert/labels.txt", "one\n")
     quick.artifacts.lock()
     done = quick.publish()
-    assert (done.engines, done.uploaded) == (0, 1)
+    assert (done.engines, done.uploads) == (0, 1)
     assert list(quick.packed()) == ["bert/config.pbtxt", "bert/labels.txt", PLAN]
 
 
@@ -145,7 +144,7 @@ def test_what_is_said_to_be_uploaded_includes_the_plans(quick: EngineBucket) -> 
 def test_copies_have_one_engine_each_under_its_own_name(quick: EngineBucket) -> None:
     quick.endpoint(mode="mode: multi-model\n", keys="    copies: 2\n")
     done = quick.publish()
-    assert (done.engines, done.uploaded) == (1, 2)
+    assert (done.engines, done.uploads) == (1, 2)
     (endpoint,) = quick.artifacts.endpoints
     names = [sorted(quick.files(archive.key)) for archive in endpoint.archives]
     assert names == [[f"bert_{copy}/1/model.plan", f"bert_{copy}/config.pbtxt"] for copy in (0, 1)]

@@ -14,18 +14,18 @@ from tests.support.kills import ends_before_step, sent_to
 from tests.support.lasting_faults import FAULTS, first_of_each, from_number, retry_at_once
 from tests.support.promotion import Promotion
 from tests.support.promotion_images import PromotedImages
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.work import Pace
 from triton_fleet.store.images.builds import ImageBuilds, build_images
 from triton_fleet.store.images.source import image_sources, wanted_images
-from triton_fleet.store.progress import SilentProgress
 
 ACCOUNT = "123456789012"
-PACE = Pace(look=0.01, most=0.01, lease=0)
+PACE = Pace(look=0.01, longest_pause=0.01, lease=0)
 """A lease that nobody released has expired at once; tests of leases hold to their time."""
 
 
@@ -94,7 +94,7 @@ def test_one_failure_of_each_request_of_a_build_is_waited_for(
     fault = FAULTS[kind](proxy, first_of_each())
     done = build.run(behind(build, proxy))
     assert fault.seen > 8
-    assert (done.built, done.findings) == ([build.images.key], ())
+    assert (done.new_keys, done.findings) == ([build.images.key], ())
     assert list(build.codebuild.status.values()) == ["SUCCEEDED"]
     build.require_image()
 

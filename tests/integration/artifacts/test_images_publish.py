@@ -12,6 +12,7 @@ import pytest
 from tests.support.codebuild_stand_in import StandInCodeBuild
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import BASE, DOCKERFILE, LAYERS, PromotedImages
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.aws.running_configuration import require_own_content
 from triton_fleet.changes.lock_changes import content_changes
 from triton_fleet.check.run import checked_fleet
@@ -22,17 +23,16 @@ from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.work import Pace
-from triton_fleet.store.images.inventory import endpoints_by_image
+from triton_fleet.store.images.record import endpoints_by_image
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.ownership import owner_key
-from triton_fleet.store.progress import SilentProgress
 from triton_fleet.store.prune.references import needed_by_locks
 from triton_fleet.store.publish.publish import PublishResult, publish
 from triton_fleet.store.releases import last_releases, record_release
 
-PACE = Pace(look=0.01, most=0.01, lease=0)
+PACE = Pace(look=0.01, longest_pause=0.01, lease=0)
 
 
 @dataclass
@@ -108,12 +108,12 @@ class TestPublish:
     ) -> None:
         done = publishing.publish()
         (digest,) = publishing.images.tags("staging")
-        assert (done.images.built, done.images.digests) == (1, {ENDPOINT: digest})
+        assert (done.images.new_count, done.images.digests) == (1, {ENDPOINT: digest})
         assert done.images.notes("staging") == [
             f"sentences: the image is {digest}; `fleet lock --env staging sentences` records it, for review"
         ]
         assert owner_key(ENDPOINT, digest) in publishing.promotion.keys("staging", "owners/")
-        assert done.uploaded == 1
+        assert done.uploads == 1
 
     def test_the_build_is_given_the_base_that_the_tag_names_then(self, publishing: Publishing) -> None:
         publishing.publish()
@@ -125,7 +125,7 @@ class TestPublish:
     def test_an_image_that_exists_is_not_built_again(self, publishing: Publishing) -> None:
         digest = publishing.images.build()
         done = publishing.publish()
-        assert (done.images.built, done.images.digests) == (0, {ENDPOINT: digest})
+        assert (done.images.new_count, done.images.digests) == (0, {ENDPOINT: digest})
         assert publishing.codebuild.started == []
 
     def test_a_folder_that_changed_since_its_lock_is_not_built(self, publishing: Publishing) -> None:
@@ -140,7 +140,7 @@ class TestPublish:
         digests = publishing.publish().images.digests
         publishing.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
         done = publishing.publish()
-        assert (done.images.built, done.images.digests) == (0, digests)
+        assert (done.images.new_count, done.images.digests) == (0, digests)
 
     def test_a_build_that_fails_publishes_nothing(self, publishing: Publishing) -> None:
         def fail(id: str) -> None:

@@ -20,10 +20,14 @@ from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
-from triton_fleet.store.live.addition import Addition, add_archive
-from triton_fleet.store.live.live_set import check_archive_name, live_set, require_removable
-from triton_fleet.store.live.source import repository_source, told_of_arguments
-from triton_fleet.store.live.targets import digests_of, targets_of
+from triton_fleet.store.live.addition import Addition, add_archive, repository_source, told_of_arguments
+from triton_fleet.store.live.live_set import (
+    check_archive_name,
+    digests_of,
+    live_set,
+    require_removable,
+    targets_of,
+)
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.sources.source import measure
@@ -58,10 +62,10 @@ def _forget(s3: S3Client) -> None:
 
 
 def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live: Live) -> None:
-    assert live.add() == Addition(target="other-v1.tar.gz", was_there=False)
+    assert live.add() == Addition(target="other-v1.tar.gz", had_target=False)
     digest = f"sha256:{hashlib.sha256(live.body('other-v1.tar.gz')).hexdigest()}"
     assert digests_of(live.s3, live.set, live.targets()) == {"other-v1.tar.gz": digest}
-    stored = live.s3.list_objects_v2(Bucket=live.set.place.bucket, Prefix="archives/")["Contents"]
+    stored = live.s3.list_objects_v2(Bucket=live.set.deployment.bucket, Prefix="archives/")["Contents"]
     assert [entry["Key"] for entry in stored] == [f"archives/{digest.removeprefix('sha256:')}.tar.gz"]
 
 
@@ -98,7 +102,7 @@ def test_an_archive_whose_name_begins_alike_is_another(live: Live) -> None:
 @pytest.mark.parametrize("version", [None, 1])
 def test_the_same_content_is_there_already(live: Live, version: int | None) -> None:
     live.add()
-    assert live.add(version=version) == Addition(target="other-v1.tar.gz", was_there=True)
+    assert live.add(version=version) == Addition(target="other-v1.tar.gz", had_target=True)
     assert live.targets() == ["other-v1.tar.gz"]
 
 
@@ -113,7 +117,7 @@ def test_a_target_is_never_overwritten_and_the_next_free_version_is_named(live: 
 
 def test_an_archive_that_was_put_there_by_hand_is_not_overwritten(live: Live) -> None:
     key = live.set.key("other-v1.tar.gz")
-    live.s3.put_object(Bucket=live.set.place.bucket, Key=key, Body=b"by hand")
+    live.s3.put_object(Bucket=live.set.deployment.bucket, Key=key, Body=b"by hand")
     assert live.refused(version=1).startswith("FL330 other-v1.tar.gz")
     assert live.add().target == "other-v2.tar.gz"
 
@@ -129,7 +133,7 @@ def test_a_removed_targets_name_never_gets_another_content(live: Live) -> None:
 def test_a_removed_target_comes_back_with_the_same_content(live: Live) -> None:
     live.add()
     live.remove("other-v1.tar.gz")
-    assert live.add() == Addition(target="other-v1.tar.gz", was_there=False)
+    assert live.add() == Addition(target="other-v1.tar.gz", had_target=False)
     assert live.targets() == ["other-v1.tar.gz"]
 
 
@@ -143,7 +147,7 @@ def test_a_name_of_the_spec_that_is_not_published_yet_is_kept_for_its_content(li
 def test_what_the_spec_names_can_be_added_before_it_is_published(live: Live) -> None:
     source = FolderSource.of(live.folder.root / "repository")
     added = add_archive(live.s3, live.set, "sentences", None, source)
-    assert added == Addition(target="sentences-v1.tar.gz", was_there=False)
+    assert added == Addition(target="sentences-v1.tar.gz", had_target=False)
     live.publish()
     assert live.targets() == ["sentences-v1.tar.gz"]
 
@@ -246,7 +250,7 @@ def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> N
 
 
 def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live: Live) -> None:
-    bucket, packed = live.set.place.bucket, io.BytesIO()
+    bucket, packed = live.set.deployment.bucket, io.BytesIO()
     FolderSource.of(live.repository("x = 1\n")).write(packed)
     live.s3.put_object(
         Bucket=bucket, Key="uploads/sentences/theirs.tar.gz", Body=gzip.compress(packed.getvalue())
@@ -262,7 +266,7 @@ def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live:
 
     with pytest.raises(FindingsError, match=f"FL308: the content of {url} may change.*\n.*--digest {digest}"):
         add(None)
-    assert add(digest) == Addition(target="theirs-v1.tar.gz", was_there=False)
+    assert add(digest) == Addition(target="theirs-v1.tar.gz", had_target=False)
     assert live.body("theirs-v1.tar.gz") == packed.getvalue()
 
 

@@ -118,7 +118,7 @@ def test_an_archive_that_both_publish_in_one_run_is_refused_to_whoever_only_name
 def test_equal_repositories_of_two_endpoints_are_both_published(victim: ArtifactBucket) -> None:
     victim.single("thief", code="secret = 1\n")
     victim.lock()
-    assert victim.publish() == PublishResult(copied=1, there=1)
+    assert victim.publish() == PublishResult(copies=1, present=1)
     assert len(victim.held("endpoints/thief/")) == 1
 
 
@@ -189,7 +189,7 @@ def test_a_clone_without_weights_publishes_again_what_the_endpoint_had(victim: A
     without_copies(victim, "victim")
     without_weights(victim, "victim")
     victim.folder.root.joinpath("model_specs/thief.yaml").unlink()
-    assert victim.publish() == PublishResult(copied=1)
+    assert victim.publish() == PublishResult(copies=1)
 
 
 def test_what_was_deployed_before_there_were_records_counts_and_is_recorded(victim: ArtifactBucket) -> None:
@@ -198,7 +198,7 @@ def test_what_was_deployed_before_there_were_records_counts_and_is_recorded(vict
     without_records(victim)
     without_copies(victim, "victim")
     without_weights(victim, "victim")
-    assert victim.publish() == PublishResult(copied=1)
+    assert victim.publish() == PublishResult(copies=1)
     (key,) = victim.held("owners/")
     assert key == owner_key("victim", digest_of(victim, "victim"))
     assert json.loads(victim.body(key))["proof"] == "release"
@@ -214,7 +214,7 @@ def test_where_all_copies_are_there_nothing_else_is_asked_without_records_too(vi
     victim.folder.root.joinpath("model_specs/thief.yaml").unlink()
     without_records(victim)
     victim.requests.clear()
-    assert victim.publish() == PublishResult(there=1)
+    assert victim.publish() == PublishResult(present=1)
     assert victim.requests == ["ListObjectsV2"]
 
 
@@ -228,7 +228,7 @@ def test_an_earlier_lock_of_the_endpoint_itself_is_published_again(bucket: Artif
     bucket.publish()
     without_copies(bucket, "sentences")
     write_lock(bucket.project.lock_file("sentences"), earlier, bucket.project.root)
-    assert bucket.publish() == PublishResult(copied=1)
+    assert bucket.publish() == PublishResult(copies=1)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_publish_that_ends_between_record_and_copy_is_repaired_by_the_next(
         victim.s3.meta.events.unregister(event, kill)
     victim.publish()
     assert len(victim.held("endpoints/thief/")) == len(victim.held("owners/thief/")) == 1
-    assert victim.publish() == PublishResult(there=2)
+    assert victim.publish() == PublishResult(present=2)
 
 
 def test_two_publishers_at_once_both_succeed(victim: ArtifactBucket) -> None:
@@ -295,5 +295,5 @@ def test_a_repository_is_read_once_for_all_endpoints_that_have_it(
         return opened(file, *arguments, **options)  # type: ignore[call-overload]
 
     monkeypatch.setattr(Path, "open", count)
-    assert victim.publish().copied == 4  # with that of the other endpoint
+    assert victim.publish().copies == 4  # with that of the other endpoint
     assert len(read) == 1

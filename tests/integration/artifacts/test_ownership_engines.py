@@ -9,7 +9,7 @@ import pytest
 from tests.support.codebuild_stand_in import StandInCodeBuild
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.builds.engines.lock import archive_digest
+from triton_fleet.builds.engines.artifacts import archive_digest
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.store.lock import write_lock
@@ -59,7 +59,7 @@ def test_the_onnx_digest_of_another_endpoint_in_a_lock_gets_no_plan_of_it(victim
 
 def test_nor_where_the_plan_is_gone_and_would_be_built_of_its_onnx_model(victim: EngineBucket) -> None:
     for key in victim.artifacts.held("engines/plans/"):
-        victim.artifacts.s3.delete_object(Bucket=victim.artifacts.endpoints[0].place.bucket, Key=key)
+        victim.artifacts.s3.delete_object(Bucket=victim.artifacts.endpoints[0].deployment.bucket, Key=key)
     forge(victim, digest=True)
     refused(victim, "the ONNX model of 'bert' here has sha256")
 
@@ -68,7 +68,7 @@ def test_an_archive_that_the_endpoint_had_does_not_stand_for_other_engines(victi
     victim.publish()
     bucket = victim.artifacts
     for key in (*bucket.held("endpoints/thief/"), *bucket.held("archives/")):
-        bucket.s3.delete_object(Bucket=bucket.endpoints[0].place.bucket, Key=key)
+        bucket.s3.delete_object(Bucket=bucket.endpoints[0].deployment.bucket, Key=key)
     forge(victim, digest=False)
     with pytest.raises(FindingsError, match="FL847: .* do not lead to that digest"):
         victim.publish()
@@ -78,14 +78,14 @@ def test_an_archive_that_the_endpoint_had_does_not_stand_for_other_engines(victi
 def test_equal_onnx_models_share_their_plan(victim: EngineBucket) -> None:
     victim.endpoint("thief", model=small_onnx("secret"))
     done = victim.publish()
-    assert (done.engines, done.copied) == (0, 1)
+    assert (done.engines, done.copies) == (0, 1)
 
 
 def test_what_the_endpoint_had_needs_no_onnx_model(victim: EngineBucket) -> None:
     victim.publish()
     bucket = victim.artifacts
     for key in bucket.held("endpoints/"):
-        bucket.s3.delete_object(Bucket=bucket.endpoints[0].place.bucket, Key=key)
+        bucket.s3.delete_object(Bucket=bucket.endpoints[0].deployment.bucket, Key=key)
     for file in (victim.root / "onnx").iterdir():
         file.unlink()
-    assert victim.publish().copied == 2
+    assert victim.publish().copies == 2

@@ -8,12 +8,12 @@ import pytest
 
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_lock
 from triton_fleet.store.ownership import owner_key
-from triton_fleet.store.progress import SilentProgress
 from triton_fleet.store.publish.publish import PublishResult, publish
 from triton_fleet.store.releases import record_release
 
@@ -45,7 +45,7 @@ def test_what_was_promoted_is_published_without_its_repository(promotion: Promot
     key = owner_key(ENDPOINT, archive.digest)
     body = promotion.s3(to).get_object(Bucket=promotion.bucket(to), Key=key)["Body"].read()
     assert json.loads(body)["proof"] == "promotion from staging"
-    assert publish_in(promotion, to) == PublishResult(copied=1)
+    assert publish_in(promotion, to) == PublishResult(copies=1)
 
 
 def test_what_the_target_had_already_is_recorded_too(promotion: Promotion) -> None:
@@ -53,8 +53,8 @@ def test_what_the_target_had_already_is_recorded_too(promotion: Promotion) -> No
     promotion.promote()
     without_records(promotion, "prod")
     refused(promotion, "prod", "FL848")
-    assert promotion.promote().copied == 0
-    assert publish_in(promotion, "prod") == PublishResult(copied=1)
+    assert promotion.promote().copies == 0
+    assert publish_in(promotion, "prod") == PublishResult(copies=1)
 
 
 def test_a_lock_that_was_copied_by_hand_gets_nothing_of_what_the_target_has(promotion: Promotion) -> None:
@@ -151,7 +151,7 @@ class TestImages:
         images.build()
         images.promotion.publish()
         images.promotion.folder.write("images/detector/Dockerfile", "FROM nowhere\n")
-        assert publish_in(images.promotion, "staging").there == 1
+        assert publish_in(images.promotion, "staging").present == 1
 
     def test_an_image_that_was_deployed_without_a_publish_is_not_promoted(
         self, images: PromotedImages
@@ -169,7 +169,7 @@ class TestImages:
         images.promotion.test()
         images.promotion.promote()
         assert owner_key(ENDPOINT, digest) in images.promotion.keys("prod", "owners/")
-        assert publish_in(images.promotion, "prod").copied == 1
+        assert publish_in(images.promotion, "prod").copies == 1
         without_records(images.promotion, "prod")
         with pytest.raises(
             FindingsError, match="FL849: no promotion from 'staging' brought 'sentences'"

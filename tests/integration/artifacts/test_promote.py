@@ -14,10 +14,11 @@ import pytest
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.fleet_folder import SPEC
 from tests.support.promotion import Promotion
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.store.progress import Advance, SilentProgress
+from triton_fleet.store.progress import Advance
 from triton_fleet.store.promote.lock import require_two
 from triton_fleet.store.upload.object import SMALLEST_PART
 
@@ -51,7 +52,7 @@ def test_the_tested_archive_arrives_in_another_account_without_its_repository(pr
     assert key == f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"
     assert f"sha256:{hashlib.sha256(gzip.decompress(body)).hexdigest()}" == archive.digest
     assert found["Metadata"] == {"tar-digest": archive.digest}
-    assert (done.copied, done.streamed, done.there, done.bytes) == (1, 1, 0, len(body))
+    assert (done.copies, done.streams, done.present, done.bytes) == (1, 1, 0, len(body))
 
 
 def test_the_lock_says_what_was_tested_and_where(promotion: Promotion) -> None:
@@ -67,7 +68,7 @@ def test_a_second_run_finds_everything_there(promotion: Promotion) -> None:
     promotion.test()
     promotion.promote()
     done = promotion.promote()
-    assert (done.copied, done.streamed, done.there, done.files) == (0, 0, 1, ())
+    assert (done.copies, done.streams, done.present, done.files) == (0, 0, 1, ())
 
 
 def test_what_the_target_has_of_a_set_is_skipped(promotion: Promotion) -> None:
@@ -77,13 +78,13 @@ def test_what_the_target_has_of_a_set_is_skipped(promotion: Promotion) -> None:
     bucket, key = promotion.bucket("prod"), f"archives/{first.digest.removeprefix('sha256:')}.tar.gz"
     promotion.s3("prod").delete_object(Bucket=bucket, Key=key)
     done = promotion.promote()
-    assert (done.copied, done.there) == (1, 2)
+    assert (done.copies, done.present) == (1, 2)
 
 
 def test_within_an_account_the_server_copies_across_regions(promotion: Promotion) -> None:
     (archive,) = promotion.test().archives
     done = promotion.promote("qa")
-    assert (done.copied, done.streamed) == (1, 0)
+    assert (done.copies, done.streams) == (1, 0)
     assert promotion.keys("qa", "archives/") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
 
 
@@ -136,7 +137,7 @@ def test_an_interruption_leaves_nothing_half_there_and_the_next_run_goes_on(prom
     assert promotion.keys("prod") == []
     assert "Uploads" not in s3.list_multipart_uploads(Bucket=bucket)
     assert not (promotion.folder.root / "locks/prod").exists()
-    assert promotion.promote().copied == 1
+    assert promotion.promote().copies == 1
     assert promotion.lock("prod").promoted_from == "staging"
 
 
@@ -148,14 +149,14 @@ def test_uncompressed_files_arrive_and_their_marker_is_the_last(promotion: Promo
     written: list[str] = []
     for call in ("PutObject", "CopyObject"):
         target.meta.events.register(f"provide-client-params.s3.{call}", _note(written))
-    assert promotion.promote(to, target_s3=target).copied == 1
+    assert promotion.promote(to, target_s3=target).copies == 1
     name = f"archives/{archive.digest.removeprefix('sha256:')}"
     assert promotion.keys(to, "archives/") == [
         key for key in promotion.keys("staging") if key.startswith(name)
     ]
     assert f"{name}/embed/1/model.py" in written
     assert [key for key in written if key.startswith("archives/")][-1] == f"{name}.files"
-    assert promotion.promote(to).there == 1
+    assert promotion.promote(to).present == 1
 
 
 def _note(written: list[str]) -> Callable[..., None]:
@@ -211,7 +212,7 @@ def test_a_tested_live_set_has_every_archive_of_its_lock(promotion: Promotion) -
 def test_a_tested_live_set_is_promoted(promotion: Promotion) -> None:
     promotion.folder.spec(base=LIVE)
     promotion.test()
-    assert promotion.promote().copied == 1
+    assert promotion.promote().copies == 1
 
 
 @pytest.mark.parametrize(

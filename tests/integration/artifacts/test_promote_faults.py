@@ -19,7 +19,7 @@ from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.rollback import earlier_release, require_stored
+from triton_fleet.store.rollback import earlier_release, require_contents
 
 pytestmark = pytest.mark.nightly
 
@@ -109,12 +109,12 @@ def test_one_failure_of_each_request_of_a_rollback_is_waited_for(
     proxied = behind(promotion, proxies)
     (proxy,) = [proxies[key] for key in proxies if key != "123456789012"]
     fault = FAULTS[kind](proxy, first_of_each())
-    require_stored(project, release, proxied.s3("prod"), proxied.ecr("prod"))
+    require_contents(project, release, proxied.s3("prod"), proxied.ecr("prod"))
     assert fault.seen > 2
     proxy.forget()
     FAULTS[kind](proxy, from_number(0))
     with pytest.raises(CannotRunError) as caught:
-        require_stored(project, release, proxied.s3("prod"), proxied.ecr("prod"))
+        require_contents(project, release, proxied.s3("prod"), proxied.ecr("prod"))
     assert "run the command again" in caught.value.remedy
 
 

@@ -17,7 +17,7 @@ from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.images.inventory import held_images
+from triton_fleet.store.images.record import held_images
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.promote.images import ImageCopies, ImageStore
 
@@ -60,7 +60,7 @@ def test_the_image_arrives_by_its_digest_with_its_tag_and_its_record(images: Pro
         "ended": "2026-07-06T08:00:00Z",
     }
     assert locked(images.promotion, to) == locked(images.promotion, "staging")
-    assert (done.images, done.images_there) == (1, 0)
+    assert (done.images, done.images_present) == (1, 0)
     assert done.image_bytes > sum(map(len, LAYERS))
     assert images.promotion.folder.findings(to) == []
 
@@ -71,7 +71,7 @@ def test_the_target_knows_the_image_without_a_build(images: PromotedImages) -> N
     images.promotion.promote()
     root, s3 = images.promotion.folder.root, images.promotion.s3("prod")
     project = open_project(root, "prod")
-    (held,) = held_images(s3, images.promotion.ecr("prod"), project.place, root / "locks/prod")
+    (held,) = held_images(s3, images.promotion.ecr("prod"), project.deployment, root / "locks/prod")
     assert (held.digest, held.exists, held.needed_by) == (digest, True, (ENDPOINT,))
     tested = locked(images.promotion)
     (root / f"locks/prod/{ENDPOINT}.lock.yaml").unlink()
@@ -90,7 +90,7 @@ def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None
         ImageStore(
             s3=promotion.s3(name),
             ecr=promotion.ecr(name),
-            place=open_project(promotion.folder.root, name).place,
+            deployment=open_project(promotion.folder.root, name).deployment,
         )
         for name in ("staging", "prod")
     )
@@ -232,4 +232,4 @@ def test_an_image_that_was_not_built_in_the_source_is_not_copied(images: Promote
     images.promotion.folder.spec(base=SPEC)
     images.promotion.test()
     done = images.promotion.promote()
-    assert (done.images, done.images_there, locked(images.promotion)) == (0, 0, None)
+    assert (done.images, done.images_present, locked(images.promotion)) == (0, 0, None)

@@ -13,9 +13,10 @@ from fleet_emulator.registry.images import OWNER
 from tests.support.container_images import digest_of
 from tests.support.promotion import Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages
+from tests.support.silent_progress import SilentProgress
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.progress import Advance, SilentProgress
+from triton_fleet.store.progress import Advance
 
 pytestmark = pytest.mark.nightly
 
@@ -41,7 +42,7 @@ def test_a_second_run_finds_the_image_there(images: PromotedImages) -> None:
     images.promotion.promote()
     started = Requests(images.promotion, "InitiateLayerUpload")
     done = images.promotion.promote(target_ecr=started.ecr)
-    assert (done.images, done.image_bytes, done.images_there, done.files) == (0, 0, 1, ())
+    assert (done.images, done.image_bytes, done.images_present, done.files) == (0, 0, 1, ())
     assert started == []
 
 
@@ -91,7 +92,7 @@ def test_an_interruption_leaves_no_image_and_the_next_run_continues(images: Prom
     assert not (images.promotion.folder.root / "locks/prod").exists()
     done = images.promotion.promote()
     assert list(images.tags()) == [digest]
-    assert (done.copied, done.images) == (0, 1)
+    assert (done.copies, done.images) == (0, 1)
 
 
 def test_a_promotion_that_another_one_overtakes_finds_layers_and_image_there(images: PromotedImages) -> None:

@@ -52,6 +52,18 @@ def test_a_policy_of_the_target(tested: Promotion) -> None:
     assert refusal(tested, tested.bucket("qa")) == ["FL954"]
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("policies/platform.yaml", POLICY.replace("statements", "statments")),
+        ("prices.yaml", "instances: nonsense\n"),
+    ],
+)
+def test_a_policy_or_price_that_cannot_be_read(tested: Promotion, file: str, text: str) -> None:
+    tested.folder.write(file, text)
+    assert refusal(tested, tested.bucket("qa"))
+
+
 def test_a_name_that_the_account_has_already_in_the_region(tested: Promotion) -> None:
     account, region = PLACES["staging"]
     bucket = f"triton-fleet-qa-{account}-{region}"

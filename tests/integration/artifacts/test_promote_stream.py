@@ -67,7 +67,7 @@ def test_what_the_server_may_not_copy_goes_through_this_process(promotion: Promo
     for call in ("CopyObject", "UploadPartCopy"):
         denied.meta.events.register(f"before-call.s3.{call}", _deny)
     done = promotion.promote("qa", target_s3=denied)
-    assert (done.copied, done.streamed) == (1, 1)
+    assert (done.copies, done.streams) == (1, 1)
     assert promotion.keys("qa", "archives/") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
     assert "Uploads" not in denied.list_multipart_uploads(Bucket=promotion.bucket("qa"))
 

@@ -13,7 +13,7 @@ from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.store.promote.adoption import adopted_specs, target_for
+from triton_fleet.store.promote.spec import adopted_specs, target_for
 
 PROMOTED = "promoted_from: staging\n"
 

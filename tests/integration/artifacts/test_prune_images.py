@@ -15,7 +15,7 @@ from tests.support.container_images import ContainerRepository, layer
 from tests.support.fleet_folder import FleetFolder
 from tests.support.pruning import later, model, prune, work
 from triton_fleet.findings import CannotRunError
-from triton_fleet.store.prune import images as image_prune
+from triton_fleet.store.prune import references as image_prune
 from triton_fleet.store.releases import record_release
 
 pytestmark = pytest.mark.nightly

@@ -24,7 +24,7 @@ def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
 def test_the_model_data_is_the_tar_stream_that_the_lock_digests(bucket: ArtifactBucket) -> None:
     bucket.single()
     bucket.lock()
-    assert bucket.publish() == PublishResult(uploaded=1, bytes=SIZE, copied=1, there=0)
+    assert bucket.publish() == PublishResult(uploads=1, bytes=SIZE, copies=1, present=0)
     (endpoint,) = bucket.endpoints
     stream = gzip.decompress(bucket.body(endpoint.model_data))
     assert digest_of_bytes(stream) == endpoint.archives[0].digest
@@ -46,9 +46,9 @@ def test_what_is_there_is_known_from_listings_alone(bucket: ArtifactBucket) -> N
     bucket.single()
     bucket.set_of({f"a{number}": f"x = {number}\n" for number in range(20)})
     bucket.lock()
-    assert bucket.publish() == PublishResult(uploaded=21, bytes=21 * SIZE, copied=21, there=0)
+    assert bucket.publish() == PublishResult(uploads=21, bytes=21 * SIZE, copies=21, present=0)
     bucket.requests.clear()
-    assert bucket.publish() == PublishResult(there=21)
+    assert bucket.publish() == PublishResult(present=21)
     assert bucket.requests == ["ListObjectsV2"] * 2
 
 
@@ -57,7 +57,7 @@ def test_what_is_published_needs_no_repository_any_more(bucket: ArtifactBucket, 
     bucket.lock()
     bucket.publish()
     (folder.root / "sentences").rename(folder.root / "elsewhere")
-    assert bucket.publish() == PublishResult(there=1)
+    assert bucket.publish() == PublishResult(present=1)
 
 
 def test_a_changed_set_is_a_new_prefix_of_which_only_the_change_is_uploaded(bucket: ArtifactBucket) -> None:
@@ -67,7 +67,7 @@ def test_a_changed_set_is_a_new_prefix_of_which_only_the_change_is_uploaded(buck
     before = bucket.endpoints[0].model_data
     bucket.set_of({"a": "x = 1\n", "b": "x = 4\n", "c": "x = 3\n"})
     bucket.lock()
-    assert bucket.publish() == PublishResult(uploaded=1, bytes=SIZE, copied=3, there=0)
+    assert bucket.publish() == PublishResult(uploads=1, bytes=SIZE, copies=3, present=0)
     after = bucket.endpoints[0].model_data
     assert before != after
     names = ["a.tar.gz", "b.tar.gz", "c.tar.gz"]
@@ -80,7 +80,7 @@ def test_contents_that_are_equal_are_uploaded_once(bucket: ArtifactBucket) -> No
     bucket.set_of({"a": "x = 1\n", "b": "x = 1\n"})
     bucket.set_of({"c": "x = 1\n"}, "other")
     bucket.lock()
-    assert bucket.publish() == PublishResult(uploaded=1, bytes=SIZE, copied=3, there=0)
+    assert bucket.publish() == PublishResult(uploads=1, bytes=SIZE, copies=3, present=0)
     assert len(bucket.held("archives/")) == 1
 
 
@@ -90,7 +90,7 @@ def test_of_equal_contents_of_an_endpoint_any_repository_that_still_has_it_will_
     bucket.set_of({"a": "x = 1\n", "b": "x = 1\n"})
     bucket.lock()
     folder.write("zoo/a/model/1/model.py", "x = 2\n")
-    assert bucket.publish().uploaded == 1
+    assert bucket.publish().uploads == 1
 
 
 class Interruption(BaseException):
@@ -113,9 +113,9 @@ def test_a_run_that_was_interrupted_is_gone_on_with_by_the_next(
     bucket.s3.meta.events.unregister(event, interrupt)
     uploaded = len(bucket.held("archives/"))
     assert bucket.publish() == PublishResult(
-        uploaded=2 - uploaded, bytes=(2 - uploaded) * SIZE, copied=2, there=0
+        uploads=2 - uploaded, bytes=(2 - uploaded) * SIZE, copies=2, present=0
     )
-    assert bucket.publish() == PublishResult(there=2)
+    assert bucket.publish() == PublishResult(present=2)
 
 
 def test_a_repository_that_changed_since_the_lock_is_refused_by_its_archive_and_line(
@@ -169,9 +169,9 @@ def test_all_refusals_are_told_together_and_everything_else_is_published(
 def test_a_version_of_a_live_set_that_is_published_already_is_left_alone(bucket: ArtifactBucket) -> None:
     bucket.set_of({"a": "x = 1\n", "b": "x = 2\n"}, version=1)
     bucket.lock()
-    assert bucket.publish().copied == 2
+    assert bucket.publish().copies == 2
     bucket.requests.clear()
-    assert bucket.publish() == PublishResult(there=2)
+    assert bucket.publish() == PublishResult(present=2)
     assert sorted(bucket.requests) == ["HeadObject", "HeadObject", "ListObjectsV2"]
 
 
@@ -221,8 +221,8 @@ def test_what_was_put_into_the_store_by_hand_is_known_again_once_it_is_published
     bucket.put(stored, bucket.body(stored))
     bucket.set_of({"b": "x = 1\n"}, "live", version=1)
     bucket.lock()
-    assert bucket.publish() == PublishResult(copied=1, there=1)
-    assert bucket.publish() == PublishResult(there=2)
+    assert bucket.publish() == PublishResult(copies=1, present=1)
+    assert bucket.publish() == PublishResult(present=2)
 
 
 def test_files_that_are_not_compressed_are_published_as_they_are(
@@ -232,7 +232,7 @@ def test_files_that_are_not_compressed_are_published_as_they_are(
     folder.write("sentences/embed/1/été modèle.bin", "weights")
     folder.write("sentences/embed/1/empty.py", "")
     bucket.lock()
-    assert bucket.publish() == PublishResult(uploaded=1, bytes=SIZE, copied=1, there=0)
+    assert bucket.publish() == PublishResult(uploads=1, bytes=SIZE, copies=1, present=0)
     home = bucket.endpoints[0].model_data
     files = {key.removeprefix(home): bucket.body(key) for key in bucket.held(home) if not key.endswith("/")}
     assert files == {
@@ -241,7 +241,7 @@ def test_files_that_are_not_compressed_are_published_as_they_are(
         "embed/1/model.py": b"x = 1\n",
         "embed/1/été modèle.bin": b"weights",
     }
-    assert bucket.publish() == PublishResult(there=1)
+    assert bucket.publish() == PublishResult(present=1)
 
 
 @pytest.mark.parametrize("lost", ["endpoint", "marker"])
@@ -253,9 +253,9 @@ def test_files_that_are_not_all_there_are_made_whole(bucket: ArtifactBucket, los
     marker = next(key for key in bucket.held() if key.endswith(".files"))
     bucket.s3.delete_object(Bucket=BUCKET, Key=file if lost == "endpoint" else marker)
     done = bucket.publish()
-    assert (done.uploaded, done.copied) == (0 if lost == "endpoint" else 1, 1)
+    assert (done.uploads, done.copies) == (0 if lost == "endpoint" else 1, 1)
     assert bucket.body(file) == b"x = 1\n"
-    assert bucket.publish() == PublishResult(there=1)
+    assert bucket.publish() == PublishResult(present=1)
 
 
 def test_without_the_bucket_it_says_what_makes_it(bucket: ArtifactBucket, folder: FleetFolder) -> None:

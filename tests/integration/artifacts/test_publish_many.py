@@ -22,12 +22,12 @@ def test_more_archives_than_a_page_are_published_once_and_then_only_listed(
     bucket.lock()
     bucket.requests.clear()
     done = bucket.publish()
-    assert (done.uploaded, done.copied, done.there) == (ARCHIVES, ARCHIVES, 0)
+    assert (done.uploads, done.copies, done.present) == (ARCHIVES, ARCHIVES, 0)
     count = Counter(bucket.requests)
     owners = bucket.held("owners/")
     assert (count["PutObject"] - len(owners), count["CopyObject"]) == (ARCHIVES, ARCHIVES)
     assert (len(owners), count["HeadObject"]) == (ARCHIVES, 0)
     bucket.requests.clear()
-    assert bucket.publish() == PublishResult(there=ARCHIVES)
+    assert bucket.publish() == PublishResult(present=ARCHIVES)
     assert bucket.requests == ["ListObjectsV2"] * 2  # pages
     assert len(bucket.held("endpoints/")) == ARCHIVES

@@ -15,13 +15,13 @@ from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 from triton_fleet.selection.checkout import Checkout
-from triton_fleet.store.release_reference import release_to_restore
+from triton_fleet.store.release_history import release_to_restore
 from triton_fleet.store.releases import last_releases, record_release, release_source
 from triton_fleet.store.rollback import (
     EarlierRelease,
-    changed_keys,
     earlier_release,
-    require_stored,
+    release_changes,
+    require_contents,
     write_release,
 )
 
@@ -53,7 +53,7 @@ def release(promotion: Promotion, reference: str | None = None, environment: str
 
 def stored(promotion: Promotion, found: EarlierRelease) -> None:
     project = open_project(promotion.folder.root, "prod")
-    require_stored(project, found, promotion.s3("prod"), promotion.ecr("prod"))
+    require_contents(project, found, promotion.s3("prod"), promotion.ecr("prod"))
 
 
 def test_the_release_before_the_last_change_comes_back_whole(
@@ -62,8 +62,10 @@ def test_the_release_before_the_last_change_comes_back_whole(
     found, root = release(promotion), promotion.folder.root
     stored(promotion, found)
     project = open_project(root, "prod")
-    (change,) = changed_keys(project, found)
-    assert change.key == "scaling"
+    key, *contents = release_changes(project, found)
+    assert key.startswith("`scaling`: {")
+    assert [line for line in contents if line.startswith("embed/")] == contents
+    assert "embed/1/empty.py new" in contents
     assert [file.name for file in write_release(found, promotion.folder.root)] == [
         "sentences.spec.yaml",
         "sentences.lock.yaml",
@@ -184,7 +186,7 @@ class TestRelease:
             commit = repository.git("rev-parse", "HEAD").strip()
             source = release_source(project, ENDPOINT, Actor(arn="anna"), Checkout(commit=commit))
             record_release(promotion.s3("prod"), endpoint, source=source)
-        return last_releases(promotion.s3("prod"), project.place.bucket, ENDPOINT)[-1].id
+        return last_releases(promotion.s3("prod"), project.deployment.bucket, ENDPOINT)[-1].id
 
     def test_a_release_is_named_by_its_id_and_comes_back_from_its_commit(
         self, promotion: Promotion, repository: GitRepository, first: str

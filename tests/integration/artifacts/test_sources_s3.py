@@ -20,11 +20,11 @@ from triton_fleet.findings import CannotRunError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 from triton_fleet.repository.entry_path import belongs
-from triton_fleet.repository.lfs import BEGIN
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.file_formats import BEGIN
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.spec.source import Mark
 from triton_fleet.store.sources.s3_object import S3Location
-from triton_fleet.store.sources.s3_prefix import S3PrefixSource
+from triton_fleet.store.sources.s3_source import S3PrefixSource
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -13,6 +13,7 @@ from urllib3 import HTTPResponse
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.store.content_store import (
+    copy_by_parts,
     copy_object,
     digest_of,
     files_marker,
@@ -20,7 +21,6 @@ from triton_fleet.store.content_store import (
     list_objects,
     store_key,
 )
-from triton_fleet.store.copy_parts import copy_by_parts
 
 DIGEST = "sha256:" + "a" * 64
 LARGE = bytes(range(256)) * (6 << 12)  # 6 MiB: two parts of which the first has the least size

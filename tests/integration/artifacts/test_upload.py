@@ -23,7 +23,8 @@ from tests.support.uploading import (
 )
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.store.upload.archives import ContentChangedError, Uploads
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.object import ContentChangedError
 
 
 @pytest.mark.parametrize("size", [0, SMALL, LARGE])
@@ -67,7 +68,7 @@ def test_another_content_than_was_locked_is_not_put(bucket: UploadBucket, size: 
     expected, stream.digest = stream.digest, "sha256:" + "0" * 64
     with pytest.raises(ContentChangedError) as refused:
         bucket.upload(stream)
-    assert refused.value.found == expected
+    assert refused.value.content == expected
     assert bucket.is_empty
 
 

@@ -21,12 +21,12 @@ from tests.support.uploading import (
     is_put,
 )
 from triton_fleet.findings import CannotRunError
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.spec.source import Mark
-from triton_fleet.store.sources.s3_archive import S3ArchiveSource
 from triton_fleet.store.sources.s3_object import S3Location
-from triton_fleet.store.sources.s3_prefix import S3PrefixSource
-from triton_fleet.store.upload.archives import ContentChangedError, Uploads
+from triton_fleet.store.sources.s3_source import S3ArchiveSource, S3PrefixSource
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.object import ContentChangedError
 
 MARKER, HELD = "p.files", "p/ensemble/1/PLACEHOLDER"
 

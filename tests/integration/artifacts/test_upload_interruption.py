@@ -11,7 +11,7 @@ import pytest
 from tests.support.uploading import LARGE, PLACE, Stream, UploadBucket
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.store.upload.archives import Uploads
-from triton_fleet.store.upload.memory import CancelledError
+from triton_fleet.store.upload.object import CancelledError
 
 pytestmark = pytest.mark.nightly
 
@@ -20,7 +20,7 @@ import os, random, sys, threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from triton_fleet.store.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
 from triton_fleet.awsapi.emulator import Keys, local_session
-from triton_fleet.cli.interruption import end_like_ctrl_c
+from triton_fleet.cli.output import end_like_ctrl_c
 
 url, way = sys.argv[1:]
 noise, interrupted = random.Random(0).randbytes(1 << 20), threading.Event()

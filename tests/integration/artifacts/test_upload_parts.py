@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.uploading import MIB, NOISE, PLACE, UploadBucket, is_abort
-from triton_fleet.store.upload.memory import CancelledError, MemoryBudget
-from triton_fleet.store.upload.object import PARTS, SMALLEST_PART, ObjectWriter, part_size
+from triton_fleet.store.upload.object import (
+    PARTS,
+    SMALLEST_PART,
+    CancelledError,
+    MemoryBudget,
+    ObjectWriter,
+    part_size,
+)
 
 PART = 5 * MIB
 CONTENT = NOISE * 11

@@ -24,7 +24,7 @@ from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.deployment import Deployment
 
 ACCOUNT = "123456789012"
-PLACE = Deployment(
+DEPLOYMENT = Deployment(
     environment="dev",
     account=ACCOUNT,
     region="us-east-1",
@@ -54,7 +54,7 @@ def opened(root: Path, environment: str = "dev", account: str = ACCOUNT) -> Proj
     """A fleet with one environment."""
     folder = FleetFolder(root)
     folder.spec()
-    text = f'environment: {environment}\naccount: "{account}"\nregion: {PLACE.region}\n'
+    text = f'environment: {environment}\naccount: "{account}"\nregion: {DEPLOYMENT.region}\n'
     folder.write(f"environments/{environment}.yaml", text)
     return open_project(root, environment)
 
@@ -107,7 +107,7 @@ def test_a_refusal_of_aws_is_told_with_what_helps(
 
 def test_an_aws_that_cannot_be_reached_is_told_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    access = embedded_access(PLACE, "http://localhost:9", KEYS)
+    access = embedded_access(DEPLOYMENT, "http://localhost:9", KEYS)
     with pytest.raises(CannotRunError, match='AWS does not answer: .*"http://localhost:9/"'):
         access.check_account()
 
@@ -120,7 +120,7 @@ def test_what_is_no_error_of_aws_goes_on() -> None:
 def test_a_process_for_a_profile_has_no_keys_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_DEFAULT_PROFILE"):
         monkeypatch.setenv(name, "of another account")
-    variables = account_access(replace(PLACE, region="eu-west-1"), "deployer").cdk_environment
+    variables = account_access(replace(DEPLOYMENT, region="eu-west-1"), "deployer").cdk_environment
     assert "of another account" not in variables.values()
     aws = {name: value for name, value in variables.items() if name.startswith("AWS_")}
     assert (aws["AWS_PROFILE"], aws["AWS_REGION"], aws["AWS_DEFAULT_REGION"]) == (
@@ -128,7 +128,7 @@ def test_a_process_for_a_profile_has_no_keys_of_somebody_else(monkeypatch: pytes
         "eu-west-1",
         "eu-west-1",
     )
-    assert account_access(PLACE, None).cdk_environment["AWS_SESSION_TOKEN"] == "of another account"
+    assert account_access(DEPLOYMENT, None).cdk_environment["AWS_SESSION_TOKEN"] == "of another account"
 
 
 @pytest.mark.usefixtures("settings")
@@ -138,11 +138,11 @@ def test_credentials_of_the_environment_say_when_they_expire_and_those_of_a_prof
     expiry = "2999-01-01T00:00:00Z"
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEYS.access_key_id)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEYS.secret_access_key)
-    assert account_access(PLACE, None).fixed_expiry() is None
+    assert account_access(DEPLOYMENT, None).fixed_expiry() is None
     monkeypatch.setenv("AWS_SESSION_TOKEN", "token")
     monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", expiry)
-    assert account_access(PLACE, None).fixed_expiry() == expiry
-    assert account_access(PLACE, "deployer").fixed_expiry() is None
+    assert account_access(DEPLOYMENT, None).fixed_expiry() == expiry
+    assert account_access(DEPLOYMENT, "deployer").fixed_expiry() is None
 
 
 @pytest.mark.usefixtures("settings")
@@ -162,7 +162,7 @@ def test_a_deploy_asks_a_throttling_aws_more_often_unless_the_settings_say(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def attempts(profile: str | None) -> int:
-        ssm: Any = account_access(PLACE, profile, attempts=10).client("ssm")
+        ssm: Any = account_access(DEPLOYMENT, profile, attempts=10).client("ssm")
         return int(ssm.meta.config.retries["total_max_attempts"])
 
     assert attempts("deployer") == 1

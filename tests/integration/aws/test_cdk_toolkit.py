@@ -16,8 +16,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkRun
-from triton_fleet.aws.deploy.cdk_processes import CdkEndedError
-from triton_fleet.aws.deploy.cdk_toolkit import PROCESS_ENDED
+from triton_fleet.aws.deploy.cdk_toolkit import PROCESS_END_TEXT, CdkEndedError
 from triton_fleet.findings import CannotRunError
 
 CHANGE_SET = "fleet-1"
@@ -185,7 +184,7 @@ def test_a_stack_that_fails_says_all_reasons_and_stops_no_other(cdk: Cdk, root: 
 
 def test_a_process_that_dies_fails_its_stacks_and_the_next_stack_starts_another(cdk: Cdk, root: Path) -> None:
     run = deploy(cdk, root, "dies")
-    assert (run.exit_code, run.output) == (1, request(root, "dies") + PROCESS_ENDED)
+    assert (run.exit_code, run.output) == (1, request(root, "dies") + PROCESS_END_TEXT)
     assert deploy(cdk, root, "next").exit_code == 0
 
 

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.embedded_cloudwatch import NOW, forget
-from triton_fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget, read_body
-from triton_fleet.aws.dashboard.lines import Line, fetch_lines
+from triton_fleet.aws.dashboard.body import (
+    Annotation,
+    Box,
+    Graph,
+    Line,
+    LogTable,
+    Text,
+    Widget,
+    fetch_lines,
+    read_body,
+)
 from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
@@ -61,7 +70,7 @@ def test_a_graph_has_its_place_title_and_axis() -> None:
     (graph,) = read(widget(LATENCY, properties=axis))
     assert isinstance(graph, Graph)
     assert (graph.title, graph.box) == ("Latency", Box(12, 6, 12, 6))
-    assert (graph.least, graph.most) == (0, None)
+    assert (graph.minimum, graph.maximum) == (0, None)
 
 
 def test_a_metric_is_drawn_with_its_statistic(cloudwatch: CloudWatchClient) -> None:

@@ -13,14 +13,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_keys import KEYS
 from tests.support.faulty_s3 import faulty_s3
-from tests.support.place import PLACE
 from triton_fleet.aws.access import Access, embedded_access
 from triton_fleet.aws.deploy import stack_lease
-from triton_fleet.aws.deploy.stack_lease import LEASES, RENEWAL_SECONDS, VALID_SECONDS, StackLeases
-from triton_fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.aws.deploy.stack_lease import (
+    DEPLOYS,
+    DESTROYS,
+    LEASES,
+    RENEWAL_SECONDS,
+    VALID_SECONDS,
+    StackHolder,
+    StackLeases,
+    StackTerms,
+)
+from triton_fleet.awsapi.errors import answered_at
 from triton_fleet.findings import CannotRunError
 from triton_fleet.store.builds.lease import Lease
 
@@ -52,7 +60,9 @@ class Commands:
         return self.access.client("s3")
 
     def content(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(self.s3.get_object(Bucket=PLACE.bucket, Key=KEY)["Body"].read())
+        found: dict[str, object] = json.loads(
+            self.s3.get_object(Bucket=DEPLOYMENT.bucket, Key=KEY)["Body"].read()
+        )
         return found
 
     def _notice(self, text: str) -> None:
@@ -62,7 +72,7 @@ class Commands:
 
 @pytest.fixture(scope="module")
 def access(aws_url: str) -> Access:
-    return embedded_access(PLACE, aws_url, KEYS)
+    return embedded_access(DEPLOYMENT, aws_url, KEYS)
 
 
 @pytest.fixture
@@ -70,8 +80,8 @@ def commands(access: Access) -> Commands:
     """The bucket has no lease."""
     made = Commands(access)
     with suppress(ClientError):
-        made.s3.create_bucket(Bucket=PLACE.bucket)
-    made.s3.delete_object(Bucket=PLACE.bucket, Key=KEY)
+        made.s3.create_bucket(Bucket=DEPLOYMENT.bucket)
+    made.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
     return made
 
 
@@ -88,11 +98,11 @@ def test_a_lease_is_valid_no_longer_than_any_command_writes_it(
     commands: Commands, seconds: int, since: str
 ) -> None:
     content = {"holder": "user/mallory", "token": "x", "build": "", "seconds": seconds, "since": since}
-    commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
+    commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
     terms = StackTerms(holder="user/bob", token="y", seconds=VALID_SECONDS, since=datetime.now(UTC))
-    seen = Lease(commands.s3, PLACE.bucket, KEY, terms).seen()
+    seen = Lease(commands.s3, DEPLOYMENT.bucket, KEY, terms).current()
     assert seen is not None
-    assert seen.remaining <= VALID_SECONDS
+    assert seen.lifetime <= VALID_SECONDS
     assert str(seen.terms).startswith("user/mallory has been deploying it since ")
 
 
@@ -145,7 +155,7 @@ def test_a_lease_that_was_not_renewed_is_taken_over_and_its_former_holder_stops(
     dead = commands.of(ALICE)
     with dead.lease(STACK):
         content = commands.content() | {"seconds": 0}
-        commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
+        commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
         with commands.of(BOB).lease(STACK):
             assert commands.content()["holder"] == "user/bob"
             dead.renew(STACK)
@@ -158,10 +168,10 @@ def test_a_lease_that_was_not_renewed_is_taken_over_and_its_former_holder_stops(
 def test_a_lease_is_renewed_before_it_expires(commands: Commands) -> None:
     leases = commands.of(ALICE)
     with leases.lease(STACK):
-        before = commands.s3.head_object(Bucket=PLACE.bucket, Key=KEY)["LastModified"]
+        before = commands.s3.head_object(Bucket=DEPLOYMENT.bucket, Key=KEY)["LastModified"]
         leases.renew(STACK)
         leases.require(STACK)
-        assert commands.s3.head_object(Bucket=PLACE.bucket, Key=KEY)["LastModified"] >= before
+        assert commands.s3.head_object(Bucket=DEPLOYMENT.bucket, Key=KEY)["LastModified"] >= before
     assert 2 * RENEWAL_SECONDS < VALID_SECONDS
 
 
@@ -179,7 +189,7 @@ def test_a_deploy_that_was_killed_before_stops_no_deletion(
 ) -> None:
     with commands.of(ALICE).lease(STACK):
         content = commands.content() | {"seconds": 1}
-    commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
+    commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
     monkeypatch.setattr(stack_lease, "answered_at", lambda answer: answered_at(answer) + timedelta(seconds=9))
     with commands.of(BOB).lease(STACK, action) as other:
         assert (other is None) is (action == DESTROYS)
@@ -200,11 +210,11 @@ def test_without_the_right_a_command_goes_on_and_says_that_others_are_not_notice
 ) -> None:
     with faulty_s3(aws_url) as proxy:
         proxy.deny(lambda request: request.method == method and KEY in request.path)
-        denied = Commands(embedded_access(PLACE, proxy.url, KEYS))
+        denied = Commands(embedded_access(DEPLOYMENT, proxy.url, KEYS))
         with denied.of(ALICE).lease(STACK) as other:
             assert other is None
     (notice,) = denied.notices
-    assert notice.startswith(f"no permission to read and write s3://{PLACE.bucket}/{LEASES}: ")
+    assert notice.startswith(f"no permission to read and write s3://{DEPLOYMENT.bucket}/{LEASES}: ")
 
 
 @pytest.mark.parametrize("is_same", [True, False])
@@ -224,8 +234,8 @@ def test_a_stack_that_no_other_command_changed_is_deployed_as_planned(commands: 
 
 
 def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
-    commands.s3.delete_object(Bucket=PLACE.bucket, Key=KEY)
-    commands.s3.delete_bucket(Bucket=PLACE.bucket)
+    commands.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
+    commands.s3.delete_bucket(Bucket=DEPLOYMENT.bucket)
     with commands.of(ALICE).lease(STACK) as other:
         assert other is None
     assert commands.notices == []
@@ -237,7 +247,7 @@ def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
         ({}, True, False),
         ({}, False, True),
         ({"commit": None}, True, True),
-        ({"uncommitted": True}, True, True),
+        ({"has_changes": True}, True, True),
         ({"action": "destroys"}, True, True),
     ],
 )
@@ -245,7 +255,7 @@ def test_only_what_ones_own_commit_contains_is_replaced(
     commands: Commands, changes: dict[str, Any], contains: bool, refused: bool
 ) -> None:
     leases = commands.of(BOB, contains=contains)
-    terms = StackTerms(holder="user/alice", token="t", seconds=0, since=leases.now, commit="a" * 40)
+    terms = StackTerms(holder="user/alice", token="t", seconds=0, since=leases.current_time, commit="a" * 40)
     if refused:
         with pytest.raises(CannotRunError, match="user/alice has de[a-z]+ed") as caught:
             leases.require_newer(STACK, replace(terms, **changes))

@@ -7,7 +7,7 @@ import json
 
 from engine_request.files import PLAN, RECORD
 from tests.support.engine_builds import ARGUMENTS, ONNX, TENSORRT, EngineStore
-from triton_fleet.repository.plan_header import HEADER, plan_version
+from triton_fleet.repository.plan import HEADER, plan_version
 
 
 def test_the_plan_is_left_with_the_record_of_its_build(store: EngineStore) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from onnx import helper
 
-from compile_engine.tensorrt import TRTEXEC_PATH
+from compile_engine.trtexec import TRTEXEC_PATH
 from engine_job.job import run_job
 from engine_request.files import RECORD
 from engine_request.request import EngineRequest as ScriptRequest
@@ -18,7 +18,7 @@ from fleet_emulator.stand_ins import ENGINE_TOOLS
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import ARGUMENTS, ONNX, EngineStore
 from tests.support.onnx_graphs import FLOAT, graph_bytes
-from triton_fleet.builds.engines.object_keys import JOBS
+from triton_fleet.builds.engines.artifacts import JOBS
 
 
 def require_told(store: EngineStore, exit_code: int, *said: str) -> None:

@@ -16,20 +16,16 @@ import pytest
 
 from compile_engine.gpu import require_gpu
 from compile_engine.reasons import build_error, load_error
-from compile_engine.tensorrt import TensorRT, require_tensorrt
-from compile_engine.trtexec import load_command
-from compile_engine.trtexec_figures import read_figures
-from engine_request.deadline import Deadline
-from engine_request.document import read_request
+from compile_engine.trtexec import TensorRT, load_command, read_figures, require_tensorrt
 from engine_request.host import job_folder
-from engine_request.problems import BuildError
-from engine_request.process import MAX_LINE_CHARACTERS, ProcessResult, run
+from engine_request.problems import BuildError, read_request
+from engine_request.process import MAX_LINE_CHARACTERS, Deadline, ProcessResult, run
 from engine_request.request import EngineRequest as ScriptRequest
 from tests.support.engine_builds import ARGUMENTS, JOB, EngineStore
 from tests.support.fleet_folder import ROOT
 from triton_fleet.builds.engines.request import EngineRequest
 from triton_fleet.builds.images.request import ImageRequest
-from triton_fleet.store.engine_script import build_script
+from triton_fleet.store.builds.script import build_script
 
 REASONS = json.loads(files("compile_engine").joinpath("reasons.json").read_text(encoding="utf-8"))["reasons"]
 

@@ -14,7 +14,7 @@ from engine_job import upload
 from engine_job.store import store_engine
 from engine_job.upload import upload_plan
 from engine_request.bucket import Bucket, TakenError
-from engine_request.file_digest import file_digest
+from engine_request.files import file_digest
 from engine_request.request import EngineRequest as ScriptRequest
 from tests.support.embedded_keys import SESSION
 from tests.support.embedded_s3 import BUCKET, FIRST, LAST

@@ -25,7 +25,7 @@ from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.status import ask_status
 from triton_fleet.spec.deployment import Deployment
 
-PLACE = Deployment(
+DEPLOYMENT = Deployment(
     environment="local",
     account="210987654321",
     region="us-east-1",
@@ -35,7 +35,7 @@ PLACE = Deployment(
 
 
 SUPERVISOR = Supervisor(
-    pid=1, url="http://127.0.0.1:9", account=PLACE.account, region=PLACE.region, keys=KEYS
+    pid=1, url="http://127.0.0.1:9", account=DEPLOYMENT.account, region=DEPLOYMENT.region, keys=KEYS
 )
 
 
@@ -207,7 +207,7 @@ def test_what_failed_before_a_deploy_that_began_nothing_is_not_reported_as_its_f
 )
 def test_a_failure_tells_what_is_served_now(created: bool, words: str) -> None:
     history: Any = Events(("x", "CREATE_FAILED", "no"), ("stack", "CREATE_IN_PROGRESS", "User Initiated"))
-    assert f"{words}; {LOGS}" in str(deploy_failure(history, "s", "", LOGS, created=created))
+    assert f"{words}; {LOGS}" in str(deploy_failure(history, "s", "", LOGS, is_new=created))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 from urllib3 import HTTPConnectionPool
 
 from triton_fleet.local.containers import ModelRefusal
-from triton_fleet.local.multi_model import models_api
-from triton_fleet.local.multi_model.models_api import ModelsApi, TritonReply
+from triton_fleet.local.multi_model import loading
+from triton_fleet.local.multi_model.loading import ModelsApi, TritonReply
 
 
 class StandIn:
@@ -94,7 +94,7 @@ def test_a_target_that_triton_has_already_is_unloaded_first(triton: StandIn, api
 def test_a_triton_that_gives_no_answer_is_ended(
     triton: StandIn, api: ModelsApi, monkeypatch: pytest.MonkeyPatch, call: str, doing: str
 ) -> None:
-    monkeypatch.setattr(models_api, f"SECONDS_TO_{call.upper()}", 0.1)
+    monkeypatch.setattr(loading, f"SECONDS_TO_{call.upper()}", 0.1)
     triton.statuses = [0]
     with pytest.raises(
         ModelRefusal, match=f"no answer for 0.1 s while cats.tar.gz was {doing}; it is restarted"

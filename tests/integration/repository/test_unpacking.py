@@ -21,13 +21,12 @@ from tests.support.hostile_tar import END, escape_by_links, extended, file, fold
 from tests.support.repository_archives import zipped
 from triton_fleet.findings import FindingsError
 from triton_fleet.local.containers import LackOfMemory, Refusal
-from triton_fleet.local.model_data import fetch_model_data
-from triton_fleet.local.model_files import fetch_model_files
+from triton_fleet.local.model_data import fetch_model_data, fetch_model_files
 from triton_fleet.local.multi_model.disk import ModelDisk
 from triton_fleet.local.try_load import load_in_triton
 from triton_fleet.repository.reading.archive import strict_members
 from triton_fleet.repository.reading.collector import Collector
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 from triton_fleet.repository.stream import ChunkStream, UnreadableError
 from triton_fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
 from triton_fleet.spec.endpoint import Mode

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from triton_fleet.aws.deploy.admission import Admission, Headroom, Need
+from triton_fleet.aws.deploy.worker_pool import Admission, Headroom, Need
 
 G5, G6, ALL = "ml.g5.xlarge for endpoint usage", "ml.g6.xlarge for endpoint usage", "all instances"
 
 
-def need(quota: str, during: int, after: int = 0) -> Need:
-    return Need(during={quota: during, ALL: during}, after={quota: after, ALL: after})
+def need(quota: str, peak: int, after: int = 0) -> Need:
+    return Need(peak={quota: peak, ALL: peak}, after={quota: after, ALL: after})
 
 
 def admission(free: dict[str, float], **needs: Need) -> Admission:
@@ -30,7 +30,7 @@ def test_without_a_quota_all_are_handed_out_in_order() -> None:
 def test_an_endpoint_that_does_not_fit_lets_one_of_another_type_pass() -> None:
     asked = admission({G5: 3}, a=need(G5, 2), b=need(G5, 2), c=need(G6, 2))
     assert taken(asked, 2) == ["a", "c"]
-    asked.end("a", succeeded=True)
+    asked.end("a", has_succeeded=True)
     assert taken(asked, 2) == ["b", None]
 
 
@@ -40,14 +40,14 @@ def test_one_that_waits_begins_when_another_has_ended() -> None:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(asked.take)
         assert not waiting.done()
-        asked.end("a", succeeded=False)
+        asked.end("a", has_succeeded=False)
         assert waiting.result() == "b"
 
 
 def test_what_would_not_fit_alone_runs_alone() -> None:
     asked = admission({G5: 1}, large=need(G5, 4), small=need(G5, 1), other=need(G6, 1))
     assert taken(asked, 2) == ["large", "other"]
-    asked.end("large", succeeded=True)
+    asked.end("large", has_succeeded=True)
     assert taken(asked, 1) == ["small"]
 
 
@@ -57,7 +57,7 @@ def test_the_quota_of_all_types_together_counts_as_well() -> None:
 
 
 def test_an_endpoint_that_needs_nothing_is_never_held_back() -> None:
-    asked = admission({G5: -1}, a=need(G5, 1), b=Need(during={}, after={}))
+    asked = admission({G5: -1}, a=need(G5, 1), b=Need(peak={}, after={}))
     assert taken(asked, 2) == ["a", "b"]
 
 
@@ -67,7 +67,7 @@ def test_a_new_endpoint_keeps_its_instances_and_a_failed_one_gives_them_back(
 ) -> None:
     asked = admission({G5: 2}, a=need(G5, 1, after=1), b=need(G5, 1), c=need(G5, 1), other=need(G6, 1))
     assert asked.take() == "a"
-    asked.end("a", succeeded=succeeded)
+    asked.end("a", has_succeeded=succeeded)
     assert taken(asked, 2) == ["b", second]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk
-from triton_fleet.aws.deploy.cdk_processes import CdkEndedError
+from triton_fleet.aws.deploy.cdk_toolkit import CdkEndedError
 from triton_fleet.findings import CannotRunError
 
 CALLER = """\

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import ROOT
-from triton_fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget
-from triton_fleet.aws.dashboard.lines import Line
+from triton_fleet.aws.dashboard.body import Annotation, Box, Graph, Line, LogTable, Text, Widget
 from triton_fleet.aws.dashboard.page import Page, draw_page
 
 PLOTLY = ROOT / "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js"

@@ -9,7 +9,7 @@ from triton_fleet.aws.deploy.deploy_folder import DeployFolder
 
 
 def token(root: Path) -> str:
-    with DeployFolder(root, "dev").deploying() as found:
+    with DeployFolder(root, "dev").lock() as found:
         return found
 
 

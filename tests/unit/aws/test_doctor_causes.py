@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.aws.doctor.causes import LONGEST, MAX_CAUSES, NOT_NOW, causes
+from triton_fleet.aws.doctor.diagnosis import LONGEST, MAX_CAUSES, RULE_HOLDS, causes
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
 from triton_fleet.catalog.symptoms import Symptom, Where, symptoms
@@ -75,13 +75,13 @@ REFUSALS = [
 
 def of_log(*lines: str) -> list[Passage]:
     return [
-        Passage(where=Where.LOG, of="the log", text=text, following=following)
+        Passage(origin=Where.LOG, of="the log", text=text, next_text=following)
         for text, following in symptom_texts(lines)
     ]
 
 
 def of_reason(text: str) -> Passage:
-    return Passage(where=Where.REASON, of="the endpoint's FailureReason", text=text)
+    return Passage(origin=Where.REASON, of="the endpoint's FailureReason", text=text)
 
 
 def codes(found: list[Finding]) -> list[str]:
@@ -98,7 +98,7 @@ def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was
     symptom: Symptom, loaded: LoadedSpec
 ) -> None:
     where = Where.LOG if Where.LOG in symptom.where else min(symptom.where)
-    (first, *_) = causes([Passage(where=where, of="the text", text=symptom.example)], [], loaded)
+    (first, *_) = causes([Passage(origin=where, of="the text", text=symptom.example)], [], loaded)
     best = lowest(symptom, where)
     assert first.code == best.codes[0]
     assert "the text: " in first.message
@@ -120,12 +120,12 @@ def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loade
     assert why == " ".join(rule.why.split())
     assert "version 470.256.02 was detected" in evidence
     assert (found.file and found.file.name, found.line) == ("sentences.yaml", 3)
-    assert found.hint.endswith(NOT_NOW)
+    assert found.hint.endswith(RULE_HOLDS)
 
 
 def test_without_a_spec_a_cause_has_no_place_and_nothing_is_said_of_a_check() -> None:
     (found,) = causes(of_log(*BANNER), None, None)
-    assert (found.file, NOT_NOW in found.hint) == (None, False)
+    assert (found.file, RULE_HOLDS in found.hint) == (None, False)
 
 
 def test_a_finding_of_the_check_that_fits_comes_first_with_its_own_place_and_hint() -> None:
@@ -181,7 +181,7 @@ def test_two_models_that_fail_are_two_causes_and_the_same_in_a_table_is_none_mor
 
 def test_the_containers_words_are_known_in_an_event_and_those_of_aws_are_not_in_a_log() -> None:
     quoted = "Target a.tar.gz cannot be loaded: ModuleNotFoundError: No module named 'PIL'"
-    event = Passage(where=Where.EVENT, of="the event of Custom::EndpointCheck", text=quoted)
+    event = Passage(origin=Where.EVENT, of="the event of Custom::EndpointCheck", text=quoted)
     assert codes(causes([event], [], None)) == ["FL649"]
     assert causes(of_log(PING, "CannotStartContainerError"), [], None) == []
 
@@ -194,7 +194,7 @@ def test_what_nobody_knows_leads_to_no_cause() -> None:
 def test_a_refusal_of_aws_is_told_in_an_event_and_in_a_failure_reason(
     code: str, words: str, remedy: str
 ) -> None:
-    event = Passage(where=Where.EVENT, of="the event of AWS::SageMaker::Endpoint", text=words)
+    event = Passage(origin=Where.EVENT, of="the event of AWS::SageMaker::Endpoint", text=words)
     for passage in (event, of_reason(words)):
         (first,) = causes([passage], [], None)
         assert (first.code, remedy in first.hint) == (code, True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from triton_fleet.aws.drift.declaration import UNKNOWN, AnyCase
-from triton_fleet.aws.drift.difference import ABSENT, DELETED, Whole, differences
+from triton_fleet.aws.drift.difference import ABSENT, DELETION, Whole, differences
 
 
 def said(declared: Any, actual: Any) -> list[str]:
@@ -67,4 +67,4 @@ def test_each_difference_is_named_by_its_property_with_both_values(
 
 
 def test_what_was_deleted_is_named_so() -> None:
-    assert str(DELETED) == "deleted"
+    assert str(DELETION) == "deleted"

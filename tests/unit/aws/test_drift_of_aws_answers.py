@@ -12,13 +12,13 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from tests.support.place import PLACE
+from tests.support.deployment import DEPLOYMENT
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import DeclaredResource, DeclaredStack, declared_stack
+from triton_fleet.aws.drift.difference import Comparison
 from triton_fleet.aws.drift.hosting import definitions, endpoints, variants
 from triton_fleet.aws.drift.monitoring import alarms, log_groups
-from triton_fleet.aws.drift.scaling import NOT_SUSPENDED, scaling
+from triton_fleet.aws.drift.scaling import ACTIVE_STATE, scaling
 from triton_fleet.awsapi.stack import LiveStack
 
 ARN = "arn:aws:sagemaker:us-east-1:123456789012"
@@ -27,7 +27,7 @@ STACK = LiveStack(
     name="triton-fleet-dev-Search",
     status="UPDATE_COMPLETE",
     reason="",
-    protected=False,
+    is_protected=False,
     parameters={"Topic": "arn:aws:sns:us-east-1:123456789012:topic"},
 )
 DIMENSION = "EndpointConfigName"
@@ -134,7 +134,7 @@ class Account:
 def account() -> Iterator[Account]:
     session = boto3.Session("nobody", "nothing", region_name="us-east-1")
     with ExitStack() as stack:
-        yield Account(Access(PLACE, lambda: session, {}), stack)
+        yield Account(Access(DEPLOYMENT, lambda: session, {}), stack)
 
 
 def words(comparisons: Iterator[Comparison]) -> list[str]:
@@ -261,7 +261,7 @@ def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
         {},
         **TARGET_ID,
         **capacity(*written),
-        SuspendedState=NOT_SUSPENDED,
+        SuspendedState=ACTIVE_STATE,
     )
     account.answers(service, "put_scheduled_action", {}, **TARGET_ID, **night)
     assert compared.restore is not None

@@ -73,8 +73,8 @@ def test_instances_are_counted_by_endpoint_and_type(account: Account) -> None:
     account.add("ours", {G5: 2})
     account.add("theirs", {G5: 3, G6: 1})
     seen = account.seen()
-    assert (seen.of("ours"), seen.of("nobody"), seen.all_seen) == ({G5: 2}, {}, True)
-    assert [seen.of_others(["ours"], each) for each in (G5, G6, None)] == [3, 1, 4]
+    assert (seen.of("ours"), seen.of("nobody"), seen.is_complete) == ({G5: 2}, {}, True)
+    assert [seen.count_foreign(["ours"], each) for each in (G5, G6, None)] == [3, 1, 4]
 
 
 def test_what_is_wanted_counts_where_it_is_more_than_what_runs(account: Account) -> None:
@@ -120,7 +120,7 @@ def test_instances_whose_configuration_is_gone_count_against_the_total_alone(acc
     account.add("a", {G5: 2})
     account.configs.clear()
     seen = account.seen()
-    assert [seen.of_others([], each) for each in (G5, None)] == [0, 2]
+    assert [seen.count_foreign([], each) for each in (G5, None)] == [0, 2]
 
 
 def test_an_endpoint_that_is_deleted_meanwhile_has_none(account: Account) -> None:
@@ -141,4 +141,4 @@ def test_of_very_many_endpoints_not_all_are_described_and_that_is_known(
     for name in ("a", "b", "c", "d"):
         account.add(name, {G5: 1})
     seen = account.seen()
-    assert (seen.of_others([], G5), seen.all_seen) == (2, False)
+    assert (seen.count_foreign([], G5), seen.is_complete) == (2, False)

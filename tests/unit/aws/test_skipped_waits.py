@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.aws.deploy.skipped_waits import rollout_waits
+from triton_fleet.aws.deploy.endpoint_wait import rollout_waits
 
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")
 

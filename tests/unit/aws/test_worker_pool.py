@@ -6,8 +6,7 @@ import threading
 
 import pytest
 
-from triton_fleet.aws.deploy.admission import Admission, Headroom
-from triton_fleet.aws.deploy.worker_pool import WorkerPool
+from triton_fleet.aws.deploy.worker_pool import Admission, Headroom, WorkerPool
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 NAMES = ["a", "b", "c", "d"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import ROOT
-from triton_fleet.aws.drift import hosting, monitoring, roles, scaling
+from triton_fleet.aws.drift import hosting, monitoring, scaling
 from triton_fleet.aws.running_configuration import CONFIGURATION
 from triton_fleet.catalog.limits import limit
 from triton_fleet.context import rollout
@@ -24,7 +24,7 @@ COMPARED = (
     scaling.POLICY,
     monitoring.ALARM,
     monitoring.DASHBOARD,
-    roles.ROLE,
+    monitoring.ROLE,
 )
 
 
@@ -43,7 +43,7 @@ def test_cloudformation_can_read_the_types_that_drift_compares_itself_except_inl
     handlers: Callable[[str], dict[str, Any]],
 ) -> None:
     assert [type for type in COMPARED if "read" not in handlers(type)] == []
-    assert "read" not in handlers(roles.POLICY)
+    assert "read" not in handlers(monitoring.POLICY)
 
 
 @pytest.fixture(scope="module")

@@ -82,7 +82,7 @@ def test_the_page_counts_the_prices(root: Path) -> None:
         f"There are {len(prices):,} pairs of an instance type and a region that hosts it: sources state the price"
         f" of {stated}, {len(prices) - stated - unknown:,} are computed, and {unknown} are unknown."
     )
-    assert words in " ".join((root / "docs/catalog.md").read_text().split())
+    assert words in " ".join((root / "docs/add/catalog.md").read_text().split())
 
 
 def test_every_cpu_type_has_a_price_where_ec2s_prices_are_known() -> None:

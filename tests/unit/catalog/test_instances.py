@@ -10,7 +10,7 @@ import botocore.session
 import pytest
 from botocore.model import ServiceModel
 
-from triton_fleet.catalog.builds import build_support
+from triton_fleet.catalog.engines import build_support
 from triton_fleet.catalog.instances import (
     Processor,
     Support,

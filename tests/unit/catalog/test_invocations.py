@@ -12,7 +12,7 @@ from endpoint_check.transient_errors import CONFIG
 from fleet_client import CLIENT_CONFIG, STREAM_CONFIG, client
 from shared_container import nginx_config, settings
 from triton_fleet.catalog.data_file import data_file
-from triton_fleet.catalog.invocations import guide_body_limit, model_body_limit, seconds_to_answer
+from triton_fleet.catalog.limits import guide_body_limit, model_body_limit, seconds_to_answer
 from triton_fleet.local.containers import SECONDS_TO_ANSWER
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.images import releases
-from triton_fleet.catalog.python_packages import release_modules, release_packages
+from triton_fleet.catalog.releases import release_modules, release_packages
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from triton_fleet.catalog.data_file import data_file
-from triton_fleet.catalog.front_end import flags
 from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.security_fixes import FixSeverity, SecurityFix, missing_fixes, security_fixes
+from triton_fleet.catalog.variables import flags
 from triton_fleet.spec.endpoint import Mode
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/images.md"

@@ -7,8 +7,8 @@ from typing import Any
 import botocore.session
 import pytest
 
+from triton_fleet.catalog.cloudformation import StackState, stack_status
 from triton_fleet.catalog.data_file import data_file
-from triton_fleet.catalog.stack_statuses import StackState, stack_status
 
 SHAPE: Any = botocore.session.get_session().get_service_model("cloudformation").shape_for("StackStatus")
 STATUSES: list[str] = SHAPE.enum

@@ -26,7 +26,7 @@ def test_the_warning_has_names_day_and_age_and_is_no_error(tmp_path: Path) -> No
     assert run.code == 0
     assert "warning: limits.yaml: tags: last verified on 2026-08-21, 192 days ago" in run.errors
     assert "warning: other_prices.yaml: cpu: last verified on 2026-08-21, 192 days ago" in run.errors
-    assert run.errors[-1] == "  remedy: docs/catalog.md lists how each file is verified"
+    assert run.errors[-1] == "  remedy: docs/add/catalog.md lists how each file is verified"
     assert not [line for line in run.errors if "availability.yaml" in line]
 
 
@@ -55,6 +55,6 @@ def test_all_ages_can_be_listed(tmp_path: Path) -> None:
 
 def test_the_page_lists_every_file_once() -> None:
     listed = re.findall(
-        r"^\| `([a-z0-9_]+\.(?:yaml|json))` \|", (ROOT / "docs/catalog.md").read_text(), re.MULTILINE
+        r"^\| `([a-z0-9_]+\.(?:yaml|json))` \|", (ROOT / "docs/add/catalog.md").read_text(), re.MULTILINE
     )
     assert sorted(listed) == sorted(file.name for file in DATA.iterdir())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from triton_fleet.changes.areas import differing_areas
+from triton_fleet.changes.update_effect import differing_areas
 
 
 def stack(**properties: dict[str, Any]) -> dict[str, Any]:

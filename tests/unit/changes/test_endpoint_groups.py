@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,14 @@ class TestEqualChanges:
 
     def test_of_200_endpoints_are_a_comment_of_at_most_8_kb(self) -> None:
         assert len(markdown(fleet(*MANY), 0).encode()) <= 8_000
+
+    def test_of_200_endpoints_in_three_environments_are_named_once(self) -> None:
+        found = fleet(*MANY)
+        places = tuple(replace(found.environments[0], name=name) for name in ("dev", "staging", "prod"))
+        text = markdown(replace(found, environments=places), 0)
+        assert len(text.encode()) <= 8_000
+        assert text.count("endpoint-0007") == 1
+        assert text.count("| 200 endpoints of 30 owners, as above |") == 2
 
     def test_have_their_warnings_and_details_once(self) -> None:
         text = markdown(fleet(*MANY), 0)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fleet_changes import change
 from triton_fleet.changes.endpoint_change import EndpointChange
-from triton_fleet.changes.quota_change import quota_changes
+from triton_fleet.changes.environment_change import quota_changes
 from triton_fleet.context.capacity import InstanceLimit
 from triton_fleet.context.traffic import InstanceNeed
 

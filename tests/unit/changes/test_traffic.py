@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_changes import change
-from triton_fleet.changes.quota_change import quota_changes
+from triton_fleet.changes.environment_change import quota_changes
 from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.capacity import InstanceLimit, instance_limit
 from triton_fleet.context.traffic import InstanceNeed, Phase, instance_need, update_traffic

@@ -13,7 +13,7 @@ from triton_fleet.changes.promotion_lines import pending_line
 from triton_fleet.check.pending_promotions import pending_promotions, promotion_warnings, require_promotable
 from triton_fleet.cli.commands import app
 from triton_fleet.findings import FindingsError, Severity
-from triton_fleet.store.promote.adoption import target_for
+from triton_fleet.store.promote.spec import target_for
 
 TODAY = date(2026, 11, 23)
 WAITS = "waits for promotion: prod would"

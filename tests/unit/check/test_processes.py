@@ -17,7 +17,7 @@ from triton_fleet.project.project import open_project
 @pytest.fixture
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1})
-    monkeypatch.setattr(processes, "FEW", 3)
+    monkeypatch.setattr(processes, "MIN_ITEMS_FOR_PROCESSES", 3)
 
 
 @pytest.mark.usefixtures("two_cores")
@@ -57,7 +57,7 @@ def test_the_findings_are_those_of_one_process(folder: FleetFolder, monkeypatch:
         )
     folder.spec("scaling: {min: 0, max: 2}\n")
     found = all_findings(open_project(folder.root, "dev"))
-    monkeypatch.setattr(processes, "FEW", 1000)
+    monkeypatch.setattr(processes, "MIN_ITEMS_FOR_PROCESSES", 1000)
     assert found == all_findings(open_project(folder.root, "dev"))
     assert any(len(each.endpoints) == 6 for each in found)
     assert any(each.file == folder.root / "model_specs/sentences.yaml" for each in found)

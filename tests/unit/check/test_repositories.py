@@ -12,8 +12,7 @@ import pytest
 
 from tests.support.repository_contents import ensemble, model
 from tests.support.typed_command import fleet
-from triton_fleet.check.repositories import is_repository, named_findings
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget, is_repository, named_findings
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.endpoint import Mode
 

@@ -117,7 +117,7 @@ def test_what_a_lock_alone_shows_and_what_the_file_shows_are_allowed_together(
 def test_without_a_comparison_no_weights_are_read_and_each_mistake_is_shown_once(folder: FleetFolder) -> None:
     file = locked_with(folder, "backend: python\n")
     file.with_name("1").joinpath("model.py").write_text("class TritonPythonModel: y = 2\n")
-    shown = all_findings(open_project(folder.root, "dev"), compared=False)
+    shown = all_findings(open_project(folder.root, "dev"), compares_locks=False)
     assert [(each.code, each.file) for each in shown] == [("FL415", file)]
 
 

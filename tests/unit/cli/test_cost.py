@@ -71,7 +71,7 @@ def test_a_page_states_what_all_that_is_shipped_costs(root: Path) -> None:
         patch.chdir(root)
         done = CliRunner().invoke(app, ["cost", "--env", "dev"], catch_exceptions=False)
     hour, month = re.findall(r"^total +([\d.,]+) +([\d.,]+)", done.output, re.MULTILINE)[0]
-    page = " ".join((root / "docs/shipped-specs.md").read_text().split())
+    page = " ".join((root / "docs/first-spec.md").read_text().split())
     assert f"{hour.rstrip('0')} USD an hour at min, {month} a month" in page
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.cli.cost.cost_groups import cost_groups, labels_by
+from triton_fleet.cli.cost.document import cost_groups, labels_by
 from triton_fleet.context.cost import fleet_cost
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import open_project

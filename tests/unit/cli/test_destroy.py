@@ -43,7 +43,7 @@ def account(two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> dict[str, Dele
     """The stacks by endpoint, which a test may change; a deletion removes it."""
     deployed = dict[str, Deletion]()
     for name in ("images", "sentences"):
-        stack: Any = type("Stack", (), {"name": name, "status": "CREATE_COMPLETE", "protected": False})()
+        stack: Any = type("Stack", (), {"name": name, "status": "CREATE_COMPLETE", "is_protected": False})()
         deployed[name] = Deletion(stack=stack, types=TYPES, endpoint=live(name), calls=48213)
     monkeypatch.setattr(destroy_command, "connect", lambda *_: None)
     monkeypatch.setattr(destroy_command, "_leases", lambda *_: None)
@@ -150,7 +150,7 @@ class TestPromoted:
 def test_nothing_is_deleted_if_one_stack_is_protected(
     typed: Typed, account: dict[str, Deletion], two: FleetFolder, key: str, orphan: bool, hint: str
 ) -> None:
-    account["sentences"].stack.protected = True  # type: ignore[misc]
+    account["sentences"].stack.is_protected = True  # type: ignore[misc]
     two.environment(key)
     if orphan:
         (two.root / "model_specs/sentences.yaml").unlink()

@@ -55,7 +55,9 @@ def test_a_new_fleet_has_all_that_make_and_the_cdk_need(folder: Path) -> None:
 def test_each_environment_is_read_with_the_account_and_the_region_that_were_given(tmp_path: Path) -> None:
     options = ("--account", "123456789012", "--region", "eu-west-1", "--environments", "test,live")
     assert init(tmp_path / "fleet", *options).exit_code == 0
-    places = [resolve_foundation(open_project(tmp_path / "fleet", name)).place for name in ("test", "live")]
+    places = [
+        resolve_foundation(open_project(tmp_path / "fleet", name)).deployment for name in ("test", "live")
+    ]
     assert [(each.environment, each.account, each.region) for each in places] == [
         ("test", "123456789012", "eu-west-1"),
         ("live", "123456789012", "eu-west-1"),
@@ -64,7 +66,7 @@ def test_each_environment_is_read_with_the_account_and_the_region_that_were_give
 
 def test_account_and_region_are_those_of_each_environment(tmp_path: Path) -> None:
     assert init(tmp_path / "fleet", "--account", "123456789012", "--region", "eu-west-1").exit_code == 0
-    place = resolve_foundation(open_project(tmp_path / "fleet", "prod")).place
+    place = resolve_foundation(open_project(tmp_path / "fleet", "prod")).deployment
     assert (place.account, place.region) == ("123456789012", "eu-west-1")
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from fleet_client.codec.datatypes import Array
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.cli.invoke.destination import Destination
-from triton_fleet.cli.invoke.sample import read_sample
+from triton_fleet.cli.invoke.inputs import read_sample
+from triton_fleet.cli.invoke.refusals import Destination
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import open_project
 

@@ -182,7 +182,7 @@ def test_no_local_fleet_unpacks_through_a_link(fleet: FleetFolder, outside: Path
 def test_no_deploy_writes_through_a_link(fleet: FleetFolder, outside: Path, path: str) -> None:
     before = content(outside)
     link(fleet.root / path, outside / "log" if path.endswith("lock") else outside)
-    with pytest.raises(CannotRunError, match="is a link"), DeployFolder(fleet.root, "dev").deploying():
+    with pytest.raises(CannotRunError, match="is a link"), DeployFolder(fleet.root, "dev").lock():
         pass
     assert content(outside) == before
 

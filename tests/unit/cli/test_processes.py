@@ -11,8 +11,7 @@ import pytest
 
 from triton_fleet.local.supervisor_process import supervisor_command
 from triton_fleet.process_guard import start_guarded
-from triton_fleet.product.installation import installation, isolated
-from triton_fleet.product.synthesis import THIS
+from triton_fleet.product.synthesis import OWN_PYTHON, installation, isolate
 from triton_fleet.product.tools import check_node
 
 MODULES = (
@@ -42,14 +41,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(command: list[str], folder: Path) -> None:
-    environment = isolated(os.environ)
+    environment = isolate(os.environ)
     subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False, timeout=120)
 
 
 def test_no_module_beside_a_fleet_is_imported(folder: Path) -> None:
     run(supervisor_command(folder, -1), folder)
-    assert installation(THIS).version
-    run([str(THIS), "-P", "-c", "import yaml, json, boto3, pydantic, psutil"], folder)
+    assert installation(OWN_PYTHON).version
+    run([str(OWN_PYTHON), "-P", "-c", "import yaml, json, boto3, pydantic, psutil"], folder)
     assert not (folder.parent / "ran").exists()
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
 from triton_fleet.cli.show.command import show
 from triton_fleet.cli.show.spec import spec_lines
-from triton_fleet.explain.effective_spec import REDACTED, EffectiveSpec, effective_spec
+from triton_fleet.explain.effective_spec import HIDDEN_VALUE, EffectiveSpec, effective_spec
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.project.project import open_project
@@ -195,7 +195,7 @@ class TestSecrets:
         assert "HF_TOKEN" in output
         assert "s3cret" not in output
         assert "hf_abc" not in output
-        assert output.count(REDACTED) == 6
+        assert output.count(HIDDEN_VALUE) == 6
 
     def test_the_name_of_a_secret_is_none(self, folder: FleetFolder) -> None:
         folder.spec(self.SPEC)

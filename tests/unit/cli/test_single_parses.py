@@ -101,7 +101,7 @@ def test_another_environment_of_an_open_fleet_shares_its_files(
     dev = open_project(three.root, "dev")
     prod = dev.fleet.open("prod")
     assert prod is not dev
-    assert prod.place.account == "111122223335"
+    assert prod.deployment.account == "111122223335"
     assert prod.load("sentences").spec == dev.load("sentences").spec
     assert environment_findings(dev) == []
     assert set(counts.values()) == {1}

@@ -19,7 +19,7 @@ PAGES = [
 FOLDERS = ("constructs", "containers", "docs", "emulator", "triton_fleet", "lambda", "stacks", "tests")
 FILE = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+\.\w+)`")
 STEP = re.compile(r"^\| .+ \| `([\w./]+\.py)` \| `(\w+)` \|$", re.MULTILINE)
-MADE = re.compile(r"NAME|SECTION|SUBJECT|tests/e2e/emulator/test_quotas.py")
+MADE = re.compile(r"NAME|SECTION|SUBJECT|THEME|tests/e2e/emulator/test_quotas.py")
 """In the names of files that a page has its reader make."""
 
 

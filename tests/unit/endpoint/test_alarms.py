@@ -10,7 +10,7 @@ import pytest
 from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.metrics import endpoint_metric, triton_metric
-from triton_fleet.context.alarm_records import RECORDS, AlarmRecord
+from triton_fleet.context.alarms import RECORDS, AlarmRecord
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.project.project import open_project

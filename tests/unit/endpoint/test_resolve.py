@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from triton_fleet.catalog.images import releases
-from triton_fleet.endpoint.scaling import TrackedTarget
+from triton_fleet.endpoint.endpoint_parts import TrackedTarget
 
 
 def test_the_image_comes_from_the_account_that_keeps_it_in_the_region(folder: FleetFolder) -> None:

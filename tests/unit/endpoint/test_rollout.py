@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.context.rollout import RollbackAlarm
+from triton_fleet.endpoint.endpoint_parts import ResolvedRollout
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.endpoint.rollout import ResolvedRollout
 from triton_fleet.project.project import open_project
 
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine_job.job_outcome import require_success
-from engine_job.sagemaker import State
+from engine_job.sagemaker import State, require_success
 from engine_request.problems import BuildError
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine_request.deadline import Deadline
 from engine_request.problems import BuildError
+from engine_request.process import Deadline
 from image_build.docker import Docker
 
 DOCKER = """\

@@ -19,7 +19,7 @@ def shown(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
     project = open_project(folder.root, "dev", ["sentences"])
     made = decisions(
         EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None),
-        project.place,
+        project.deployment,
         project.fleet.prices,
     )
     return {each.what: each for each in made if each.group == "dashboard"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_fleet.explain.decision import Decision
-from triton_fleet.explain.host_image import OWN_CHOICE, host_image
+from triton_fleet.explain.reasons import OWN_CHOICE, host_image
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 
 KEY = "ProductionVariants.0.InferenceAmiVersion"

@@ -14,7 +14,7 @@ def made(folder: FleetFolder, keys: str, base: str = SPEC) -> list[Decision]:
     project = open_project(folder.root, "dev", ["sentences"])
     loaded = project.load("sentences")
     context, wrong = locked_context(project, loaded)
-    return list(decisions(context, project.place, project.fleet.prices, wrong))
+    return list(decisions(context, project.deployment, project.fleet.prices, wrong))
 
 
 def values(shown: list[Decision], group: str) -> list[tuple[str, str | None]]:

@@ -11,7 +11,7 @@ from triton_fleet.context.context import EndpointContext
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.project.project import open_project
-from triton_fleet.spec.metrics import Metrics
+from triton_fleet.spec.monitoring import Metrics
 from triton_fleet.spec.values import Seconds
 
 VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
@@ -35,7 +35,7 @@ def decided(
         loaded = replace(loaded, spec=loaded.spec.model_copy(update={"metrics": metrics}))
     made = decisions(
         EndpointContext(loaded=loaded, environment=project.environment, lock=None),
-        project.place,
+        project.deployment,
         project.fleet.prices,
     )
     return {each.what: each for each in made}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from triton_fleet.spec.deployment import place_of
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.prices import PriceBook
 
 
@@ -13,7 +13,7 @@ def shown(**spec: object) -> Decision:
     context = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context()
     (found,) = (
         each
-        for each in decisions(context, place_of(context.environment), PriceBook())
+        for each in decisions(context, Deployment.of(context.environment), PriceBook())
         if each.what == "missing security fixes"
     )
     return found

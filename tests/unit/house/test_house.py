@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import constructs
@@ -26,6 +27,24 @@ def test_a_source_root_is_no_package(root: Path, folder: str) -> None:
 
 def test_no_folder_of_tests_is_a_package(root: Path) -> None:
     assert list((root / "tests").rglob("__init__.py")) == []
+
+
+@pytest.mark.parametrize(
+    ("package", "folder"),
+    [
+        ("triton_fleet", "."),
+        ("fleet_client", "client"),
+        ("fleet_emulator", "emulator"),
+        ("fleet_stacks", "stacks"),
+        ("triton_endpoints", "constructs"),
+    ],
+)
+def test_a_package_is_imported_from_its_folder_and_not_from_a_copy(
+    root: Path, package: str, folder: str
+) -> None:
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin == str((root / folder / package / "__init__.py").resolve())
 
 
 def test_constructs_is_the_package_from_pypi() -> None:

@@ -37,7 +37,7 @@ CONFIG_READERS = {
 TEMPLATE_READERS = {
     "stacks/fleet_stacks/dynamic_references.py": "names where in one template a secret is referenced",
     "triton_fleet/aws/drift/declaration.py": "compares the template of a stack with what runs",
-    "triton_fleet/changes/areas.py": "compares",
+    "triton_fleet/changes/update_effect.py": "compares",
     "triton_fleet/changes/permission_changes.py": "compares",
     "triton_fleet/changes/templates.py": "compares",
 }

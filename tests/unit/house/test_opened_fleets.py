@@ -16,7 +16,7 @@ OPENERS = {
     "triton_fleet/review/fleet_review.py",  # one for each commit
     "triton_fleet/project/project.py",
 }
-PLACES = {"constructs/triton_endpoints/library/environment.py", "triton_fleet/project/project.py"}
+DEPLOYERS = {"constructs/triton_endpoints/library/environment.py", "triton_fleet/project/project.py"}
 
 
 def callers(root: Path, *names: str) -> set[str]:
@@ -26,7 +26,7 @@ def callers(root: Path, *names: str) -> set[str]:
         file.relative_to(root).as_posix()
         for file in files
         for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in names
     }
 
 
@@ -34,5 +34,5 @@ def test_a_fleet_is_opened_where_something_begins(root: Path) -> None:
     assert callers(root, "Fleet", "open_project") <= OPENERS
 
 
-def test_the_place_of_an_environment_is_decided_with_the_environment(root: Path) -> None:
-    assert callers(root, "place_of") <= PLACES
+def test_the_deployment_of_an_environment_is_decided_with_the_environment(root: Path) -> None:
+    assert callers(root, "Deployment.of") <= DEPLOYERS

@@ -117,7 +117,7 @@ def test_code_links_and_plain_english_are_not_found(tmp_path: Path) -> None:
 
 
 def test_the_style_guide_shows_what_the_linter_finds(tmp_path: Path) -> None:
-    section = (ROOT / "docs/style.md").read_text().split("## Sentences")[1].split("## ")[0]
+    section = (ROOT / "docs/add/style.md").read_text().split("## Sentences")[1].split("## ")[0]
     rows = ROW.findall(section)
     assert len(rows) > 8
     found = {index for index, _ in lint(tmp_path, [before for before, _ in rows])}
@@ -132,7 +132,7 @@ def test_no_phrase_is_found_in_the_texts_of_python_files(package: str) -> None:
         for file in sorted((ROOT / package).rglob("*.py"))
         for line, phrase, write in lint_python(file.read_text())
     ]
-    assert found == [], "docs/style.md; if another program words it so, add the phrase to QUOTED"
+    assert found == [], "docs/add/style.md; if another program words it so, add the phrase to QUOTED"
 
 
 def test_every_quoted_phrase_is_in_a_file_and_would_be_found() -> None:

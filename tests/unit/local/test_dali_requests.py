@@ -16,10 +16,7 @@ from tests.support.real_dali import encoded, scene
 
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
 DECODER = Operator(name="decoders__Image", inputs=("IN",), outputs=("OUT",), arguments={}, argument_inputs=())
-MODULES = [
-    "fleet_emulator.stand_ins.triton." + name
-    for name in ("backends.dali.model", "stand_in_instance", "config_tensors")
-]
+MODULES = ["fleet_emulator.stand_ins.triton." + name for name in ("backends.dali.model", "stand_in_instance")]
 
 
 def test_an_image_that_cannot_be_decoded_fails_its_own_request_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,7 +161,7 @@ def test_what_dockerignore_excludes_is_not_in_the_image(docker: DockerCalls) -> 
         ("VOLUME /data", "does not have this instruction"),
         ("COPY --chmod=755 a /a", "does not have flags"),
         ("COPY --from=none a /a", "does not have flags"),
-        ("COPY <<EOF /a\nx\nEOF", "here-documents"),
+        ("COPY <<EOF /a\nx\nEOF", "here-document"),
         ("RUN --mount=type=cache,target=/x y", "does not have flags"),
         ("COPY a", "at least a source and a destination"),
         ("COPY a b /c", "has to end with '/'"),

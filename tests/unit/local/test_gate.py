@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from triton_fleet.local.multi_model.gate import Gate
+from triton_fleet.local.multi_model.residency import Gate
 
 
 @pytest.fixture

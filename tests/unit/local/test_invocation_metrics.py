@@ -7,7 +7,7 @@ from itertools import count as numbers
 
 import pytest
 
-from triton_fleet.local.invocation_metrics import count_invocation
+from triton_fleet.local.gateway import count_invocation
 
 
 @pytest.fixture

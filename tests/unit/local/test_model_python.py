@@ -42,7 +42,7 @@ def imports(python: ModelPython, module: str) -> bool:
 def test_it_imports_the_images_packages_and_none_of_the_products(tmp_path: Path) -> None:
     python = model_python(tmp_path / "cache", {"numpy": "1.26.4"})
     assert imports(python, "numpy, json, xml.dom")
-    assert [each for each in ("fleet", "moto", "yaml", "pytest", "pip") if imports(python, each)] == []
+    assert [each for each in ("triton_fleet", "moto", "yaml", "pytest", "pip") if imports(python, each)] == []
 
 
 def test_one_environment_is_made_for_each_set_of_packages(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_neither_paths_nor_programs_of_a_package_are_taken(install: Install, tmp
     (tmp_path / "site-packages" / "sly.pth").write_text(str(Path(__file__).parents[3]))
     python = model_python(tmp_path / "cache", {"sly": ""})
     assert imports(python, "sly")
-    assert not imports(python, "fleet")
+    assert not imports(python, "triton_fleet")
 
 
 def test_what_a_package_needs_here_comes_with_it_and_is_named(install: Install, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_nothing_is_said_of_other_endpoints_nor_where_it_is_installed() -> None:
 def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:
     package = missing_package("pytorch", nothing)
     assert package is PACKAGES["pytorch"]
-    assert package.missing == "TorchScript models need torch, which is not installed"
+    assert package.problem == "TorchScript models need torch, which is not installed"
     assert missing_package("onnxruntime", nothing) is None
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import triton_fleet.local.image_limit as module
+import triton_fleet.local.limitations as module
 from triton_fleet.context.shared_container import ROUTES
-from triton_fleet.local.image_limit import image_limit
+from triton_fleet.local.limitations import image_limit
 
 RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 PINNED_RELEASE = f"763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver@sha256:{'d' * 64}"

@@ -9,7 +9,7 @@ import pytest
 from fleet_emulator.stand_ins.engines.stand_in_plan import NoStandInError, read_stand_in_plan
 from fleet_emulator.stand_ins.engines.trtexec import Trtexec
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
-from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.repository.plan import HEADER
 
 ONNX = graph_bytes({"x": (FLOAT, ["n", 2])}, {"y": (FLOAT, ["n", 2])}, nodes=[add("x", "x", "y")])
 REMEDY = "name its ONNX model under `engines` in the spec, and this machine builds a stand-in"

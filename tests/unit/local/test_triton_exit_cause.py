@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from triton_fleet.local.triton.exit_cause import OUT_OF_MEMORY, described_end, ended_models
+from triton_fleet.local.triton.failure import OUT_OF_MEMORY, described_end, ended_models
 
 KILLED = f"was ended by SIGKILL, probably by the kernel, which was out of memory ({OUT_OF_MEMORY})"
 PARENT = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.local.triton.start_rules import default_model
+from triton_fleet.local.triton.container import default_model
 
 NAMED = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from compile_engine.tensorrt import TensorRT
-from compile_engine.trtexec import build_command, load_command
+from compile_engine.trtexec import TensorRT, build_command, load_command
 from fleet_emulator.stand_ins.engines.trtexec import Trtexec, options
-from triton_fleet.builds.engines.arguments import trtexec_arguments
+from triton_fleet.builds.engines.endpoint_engines import trtexec_arguments
 from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.engines import engine_option
 from triton_fleet.catalog.images import release, releases
-from triton_fleet.catalog.tensorrt import engine_option
-from triton_fleet.catalog.versions import numbers
+from triton_fleet.catalog.releases import numbers
 from triton_fleet.spec.engine import Engine
 
 VERSIONS = sorted(

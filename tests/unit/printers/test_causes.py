@@ -181,7 +181,7 @@ class TestSharedRepository:
 def test_another_severity_is_another_cause(tmp_path: Path) -> None:
     found = [missing_lock(tmp_path, f"e{number}") for number in range(5)]
     found += [missing_lock(tmp_path, f"f{number}", severity=Severity.ERROR) for number in range(5)]
-    assert [len(each.others) for each in causes(found)] == [4, 4]
+    assert [len(each.repeats) for each in causes(found)] == [4, 4]
 
 
 def test_json_has_each_finding(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def table(*headings: str) -> Table:
 def test_a_table_leaves_out_columns_before_it_cuts_a_word(width: int, columns: int) -> None:
     shown = io.StringIO()
     console = OutputConsole(file=shown, width=width)
-    console.print_fitting([table("a", "b", "c"), table("a", "b"), table("a")])
+    console.print_widest([table("a", "b", "c"), table("a", "b"), table("a")])
     heading, row = shown.getvalue().splitlines()
     assert heading.split() == ["a", "b", "c"][:columns]
     assert row.split() == ["x" * 20] * columns
@@ -30,5 +30,5 @@ def test_a_table_leaves_out_columns_before_it_cuts_a_word(width: int, columns: i
 
 def test_a_table_that_never_fits_is_folded_with_the_fewest_columns() -> None:
     shown = io.StringIO()
-    OutputConsole(file=shown, width=10).print_fitting([table("a", "b"), table("a")])
+    OutputConsole(file=shown, width=10).print_widest([table("a", "b"), table("a")])
     assert "".join(shown.getvalue().splitlines()[1:]).replace(" ", "") == "x" * 20 or "…" in shown.getvalue()

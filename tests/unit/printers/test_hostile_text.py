@@ -23,7 +23,7 @@ from triton_fleet.aws.deploy.destroy import Deletion
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.cli import deploy, destroy, local, models, preflight, publish
 from triton_fleet.cli.output import say
-from triton_fleet.cli.show.lines import Line, print_lines
+from triton_fleet.cli.show.spec import Line, print_lines
 from triton_fleet.exits import run_to_exit
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from triton_fleet.local.state import LocalState
@@ -34,7 +34,7 @@ from triton_fleet.printers.lines import print_bytes, print_error, print_json, pr
 from triton_fleet.printers.sanitizer import powerless
 from triton_fleet.printers.steps import FinishedStep, Outcome, Steps
 from triton_fleet.spec.prices import PriceBook
-from triton_fleet.store.live.targets import Target
+from triton_fleet.store.live.live_set import Target
 from triton_fleet.store.progress import BarProgress, LineProgress
 
 COMMANDS = (
@@ -115,7 +115,7 @@ def steps(text: str) -> None:
     with taken.step(text) as step:
         taken.say(text)
         step.note = text
-    taken.taken.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILED))
+    taken.history.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILURE))
     taken.to_come.append(text)
     OutputConsole().print(deploy._summary(taken))
 
@@ -156,7 +156,7 @@ def served(text: str) -> None:
 
 
 def live_models(text: str) -> None:
-    live: Any = SimpleNamespace(place=SimpleNamespace(environment="dev"), endpoint="zoo")
+    live: Any = SimpleNamespace(deployment=SimpleNamespace(environment="dev"), endpoint="zoo")
     when = datetime(2026, 1, 1, tzinfo=UTC)
     for target in (
         Target(name=text, size=1, modified=when, is_declared=False),
@@ -184,16 +184,16 @@ def doomed(text: str) -> None:
     texts = dict.fromkeys(("name", "status", "instance_type", "image", "model_data_url", "config_name"), text)
     live: Any = LiveEndpoint(instances=1, variants=(text,), **texts)
     stack: Any = SimpleNamespace(name=text, status=text)
-    place = SimpleNamespace(account="1", region="r", bucket=text)
+    deployment = SimpleNamespace(account="1", region="r", bucket=text)
     environment = SimpleNamespace(is_local=False)
     project: Any = SimpleNamespace(
-        place=place, environment=environment, fleet=SimpleNamespace(prices=PriceBook())
+        deployment=deployment, environment=environment, fleet=SimpleNamespace(prices=PriceBook())
     )
     destroy._show(Deletion(stack=stack, types=[text], endpoint=live), project, text)
 
 
 def looked(text: str) -> None:
-    OutputConsole().print(preflight._line(SimpleNamespace(what=text, text=text, severity=None)))  # type: ignore[arg-type]
+    OutputConsole().print(preflight._line(SimpleNamespace(title=text, text=text, severity=None)))  # type: ignore[arg-type]
 
 
 def commented(text: str) -> None:

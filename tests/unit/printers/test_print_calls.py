@@ -42,7 +42,7 @@ def strays(file: Path) -> list[str]:
 def test_nothing_prints_past_the_one_place() -> None:
     files = {
         path.relative_to(ROOT).as_posix(): path
-        for name in ("fleet", "emulator")
+        for name in ("triton_fleet", "emulator")
         for path in (ROOT / name).rglob("*.py")
     }
     allowed = (*PROGRAMS, *THE_PLACE, *CONFIRMS)

@@ -30,7 +30,7 @@ def test_without_a_terminal_a_step_has_a_line_at_its_start_if_one_is_given_and_o
     taken, file = steps()
     with taken.step("cdk synth"):
         pass
-    with taken.step("cdk deploy a", begun="cdk deploy a: started; its log is a.log") as step:
+    with taken.step("cdk deploy a", start_text="cdk deploy a: started; its log is a.log") as step:
         step.note = "created"
     assert lines(file) == [
         "✓ cdk synth",
@@ -44,7 +44,7 @@ def test_a_terminal_shows_all_steps_under_way_and_in_the_end_a_line_for_each() -
     both, shown = threading.Barrier(3), threading.Event()
 
     def take(name: str) -> None:
-        with taken.step(f"cdk deploy {name}", begun="not on a terminal"):
+        with taken.step(f"cdk deploy {name}", start_text="not on a terminal"):
             both.wait(30)
             shown.wait(30)
 
@@ -60,14 +60,14 @@ def test_a_terminal_shows_all_steps_under_way_and_in_the_end_a_line_for_each() -
     assert "cdk deploy a" in drawn
     assert "cdk deploy b" in drawn
     assert "not on a terminal" not in file.getvalue()
-    assert {each.title for each in taken.taken} == {"cdk deploy a", "cdk deploy b"}
+    assert {each.title for each in taken.history} == {"cdk deploy a", "cdk deploy b"}
     assert taken._live is None
 
 
 def test_a_question_is_asked_without_anything_drawn_over_it() -> None:
     taken, _ = steps(terminal=True)
     with taken.step("cdk deploy a"):
-        with taken.paused():
+        with taken.pause():
             assert taken._live is None
             with taken.step("cdk deploy b"):
                 assert taken._live is None
@@ -77,13 +77,13 @@ def test_a_question_is_asked_without_anything_drawn_over_it() -> None:
 @pytest.mark.parametrize(
     ("error", "outcome", "note"),
     [
-        (CannotRunError("AWS does not answer:\nno route"), Outcome.FAILED, "AWS does not answer:"),
+        (CannotRunError("AWS does not answer:\nno route"), Outcome.FAILURE, "AWS does not answer:"),
         (
             FindingsError([Finding(code="FL601", message=f"resource {each}") for each in range(3)]),
-            Outcome.FAILED,
+            Outcome.FAILURE,
             "resource 0 (and 2 more)",
         ),
-        (KeyboardInterrupt(), Outcome.INTERRUPTED, ""),
+        (KeyboardInterrupt(), Outcome.INTERRUPTION, ""),
     ],
 )
 def test_a_step_that_fails_is_remembered_with_its_reason(
@@ -92,7 +92,7 @@ def test_a_step_that_fails_is_remembered_with_its_reason(
     taken, file = steps()
     with pytest.raises(type(error)), taken.step("cdk deploy a"):
         raise error
-    (step,) = taken.taken
+    (step,) = taken.history
     assert (step.outcome, step.note, lines(file)) == (outcome, note, ["✗ cdk deploy a"])
 
 
@@ -115,7 +115,7 @@ def test_what_other_threads_print_after_an_interruption_is_left_out() -> None:
     with taken.step("stop what was started"):
         pass
     assert lines(file) == ["✗ cdk deploy a", "✓ stop what was started"]
-    assert [each.outcome for each in taken.taken] == [Outcome.INTERRUPTED, Outcome.DONE]
+    assert [each.outcome for each in taken.history] == [Outcome.INTERRUPTION, Outcome.SUCCESS]
 
 
 def test_the_summary_fits_eighty_columns_and_tells_done_failed_interrupted_and_not_begun() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.wheels import VERSION, empty_wheels, older_wheel
 from triton_fleet.findings import CannotRunError
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import install_wheel
+from triton_fleet.product.synthesis import install_wheel, installation
 
 
 @pytest.mark.nightly

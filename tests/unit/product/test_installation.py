@@ -12,8 +12,13 @@ import pytest
 import triton_fleet
 from tests.support.fleet_folder import ROOT
 from triton_fleet.findings import CannotRunError
-from triton_fleet.product.installation import Installation, installation, isolated, require_distinct
-from triton_fleet.product.synthesis import upgraded
+from triton_fleet.product.synthesis import (
+    Installation,
+    installation,
+    isolate,
+    require_distinct,
+    upgraded_context,
+)
 
 
 def of(folder: str, **context: object) -> Installation:
@@ -55,10 +60,10 @@ def test_two_pythons_of_one_package_are_refused() -> None:
 
 
 def test_no_variable_gives_a_python_the_packages_of_another() -> None:
-    assert isolated({"PYTHONPATH": "a", "PYTHONHOME": "b", "HOME": "c"}) == {"HOME": "c"}
+    assert isolate({"PYTHONPATH": "a", "PYTHONHOME": "b", "HOME": "c"}) == {"HOME": "c"}
 
 
 def test_an_upgrade_brings_the_settings_of_the_other_version_and_keeps_the_owners() -> None:
     this, other = of("/a", kept=1, changed=1, dropped=1), of("/b", kept=1, changed=2, added=2)
     context = {"kept": 1, "changed": 1, "dropped": 1, "owner": 3}
-    assert upgraded(context, this, other) == {"kept": 1, "changed": 2, "added": 2, "owner": 3}
+    assert upgraded_context(context, this, other) == {"kept": 1, "changed": 2, "added": 2, "owner": 3}

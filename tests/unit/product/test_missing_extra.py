@@ -12,7 +12,7 @@ import pytest
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product import extras
 from triton_fleet.product.distributions import PACKAGE
-from triton_fleet.product.installation import installation
+from triton_fleet.product.synthesis import installation
 
 
 def without_extras(distribution: str) -> Sequence[str]:

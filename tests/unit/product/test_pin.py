@@ -11,9 +11,8 @@ import pytest
 
 from tests.support.wheels import VERSION, empty_wheels
 from triton_fleet.findings import CannotRunError
-from triton_fleet.product.distributions import product_line, product_lines
+from triton_fleet.product.distributions import Wheels, product_line, product_lines
 from triton_fleet.product.pin import Commit, Origin, install_command, own_origin, own_pin
-from triton_fleet.product.wheels import Wheels
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

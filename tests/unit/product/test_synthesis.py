@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import ROOT
 from triton_fleet.findings import CannotRunError
-from triton_fleet.product.installation import Installation
-from triton_fleet.product.synthesis import THIS, settings
+from triton_fleet.product.synthesis import OWN_PYTHON, Installation, settings
 from triton_fleet.project.project import Fleet
 from triton_fleet.review.environment_side import base_side
 
@@ -25,6 +24,6 @@ def test_a_version_that_makes_other_stacks_is_refused_by_name(tmp_path: Path) ->
     (tmp_path / "fleet_stacks").mkdir()
     (tmp_path / "fleet_stacks/__init__.py").touch()
     (tmp_path / "fleet_stacks/app.py").write_text("def run(root):\n    pass\n")
-    other = Installation(python=THIS, version="0.0.1", packages={}, context={}, folders=[tmp_path])
+    other = Installation(python=OWN_PYTHON, version="0.0.1", packages={}, context={}, folders=[tmp_path])
     with pytest.raises(CannotRunError, match=r"triton-fleet 0\.0\.1 makes no stack triton-fleet-staging"):
         base_side(Fleet(ROOT), "staging").templates(other, ["resnet50"])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fleet_folder import ALLOWED, FleetFolder
 from tests.support.layered_spec import spec
-from triton_fleet.project.null_values import takes_null
+from triton_fleet.project.layers import takes_null
 from triton_fleet.spec.endpoint import EndpointSpec
 
 

@@ -11,7 +11,7 @@ from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import parsed_config
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.python.conda_match import conda_findings
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 
 ENVIRONMENT = {"bin/activate": b"", "bin/python3.10": b"", "lib/python3.10/site-packages/x.py": b""}
 FILE = "$$TRITON_MODEL_DIRECTORY/env.tar.gz"

@@ -15,7 +15,7 @@ from tests.support.hostile_tar import END, extended, file, folder, header, recor
 from tests.support.repository_archives import archive, tar_of, zipped
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 
 FILES = {
     "m/config.pbtxt": b'backend: "python"',

@@ -17,9 +17,9 @@ from tests.support.hostile_tar import END, extended, file, folder, header, recor
 from tests.support.repository_archives import archive, folder_of, tar_of, zipped
 from triton_fleet.findings import FindingsError
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import plan_load
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.loading.models import ServingContainer
+from triton_fleet.repository.reading.folder import read
 
 LIMITS = "triton_fleet.repository.reading.gunzip"
 MODEL = {"m/config.pbtxt": b"c", "m/1/model.py": b""}

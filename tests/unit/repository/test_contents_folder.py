@@ -11,7 +11,7 @@ import pytest
 from tests.support.repository_archives import archive, folder_of, tar_of, zipped
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.repository.contents import Entry, EntryKind
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 
 FILES = {
     "m/config.pbtxt": b'parameters { key: "EXECUTION_ENV_PATH" }',

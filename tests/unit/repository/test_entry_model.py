@@ -16,8 +16,8 @@ from tests.support.repository_contents import (
     model,
     warnings,
 )
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 
 BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}
 TWO = {**model("a"), **model("b")}

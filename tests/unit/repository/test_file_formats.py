@@ -11,8 +11,12 @@ from typing import Any
 
 import pytest
 
-from triton_fleet.repository.file_formats import MAX_JSON_BYTES, torchscript_problem, xgboost_json_problem
-from triton_fleet.repository.lfs import IS_POINTER
+from triton_fleet.repository.file_formats import (
+    IS_POINTER,
+    MAX_JSON_BYTES,
+    torchscript_problem,
+    xgboost_json_problem,
+)
 
 TORCHSCRIPT = ("net/data.pkl", "net/code/__torch__.py", "net/constants.pkl", "net/version")
 WEIGHTS = ("archive/data.pkl", "archive/byteorder", "archive/data/0", "archive/version")

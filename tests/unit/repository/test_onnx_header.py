@@ -17,9 +17,9 @@ from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Unimpl
 
 from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
 from tests.support.repository_archives import archive
+from triton_fleet.repository.contents import OnnxHeader, OnnxTensor
 from triton_fleet.repository.onnx.graph import MAX_SIZE, read_header
-from triton_fleet.repository.onnx_header import OnnxHeader, OnnxTensor
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 from triton_fleet.repository.stream import FileStream, Stream
 
 DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"

@@ -11,10 +11,9 @@ import pytest
 from tests.support.onnx_graphs import FLOAT, INT8, INT32, STRING, external, graph_bytes, weights
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import ParsedConfig, parsed_config
-from triton_fleet.repository.contents import Contents, Entry, EntryKind
+from triton_fleet.repository.contents import Contents, Entry, EntryKind, OnnxHeader, OnnxTensor
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.match import external_findings, onnx_findings
-from triton_fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 from triton_fleet.repository.stream import Stream
 
 FILE = Path("m/1/model.onnx")

@@ -13,14 +13,14 @@ from onnxruntime.capi.onnxruntime_pybind11_state import set_default_logger_sever
 from tests.support.broken_repositories import SCALE, Case, graph
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.images import releases
-from triton_fleet.catalog.onnx_runtime import onnx_runtime
+from triton_fleet.catalog.releases import onnx_runtime
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.versions import version_problem
-from triton_fleet.repository.onnx_header import OnnxHeader
-from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.reading.folder import read
 from triton_fleet.repository.stream import Stream
 
 FACTS = data_file("onnxruntime.yaml")

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
+from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.wire import Budget
-from triton_fleet.repository.onnx_header import OnnxHeader
 from triton_fleet.repository.stream import Stream
 
 GRAPH = graph_bytes(
@@ -86,7 +86,7 @@ def test_fields_have_an_end_over_all_files() -> None:
 def test_names_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     long = header_of(graph_bytes({"x" * (2 << 20): (FLOAT, [1])}, {}))
     assert ("a name or a shape in it has" in long.problem, long.certain) == (True, False)
-    monkeypatch.setattr("triton_fleet.repository.onnx.graph.MAX_HELD", 1000)
+    monkeypatch.setattr("triton_fleet.repository.onnx.graph.MAX_HEADER_BYTES", 1000)
     many = header_of(graph_bytes({str(number): (FLOAT, [1]) for number in range(9)}, {}))
     assert ("its names and shapes have more than" in many.problem, many.certain) == (True, False)
 

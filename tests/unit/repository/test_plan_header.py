@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from triton_fleet.repository.plan_header import HEADER, plan_version
+from triton_fleet.repository.plan import HEADER, plan_version
 
 TAG = 0x74727466
 

@@ -17,8 +17,8 @@ from types import ModuleType
 import pytest
 
 from tests.support.fleet_folder import ROOT
-from triton_fleet.catalog.release_facts import stub_python
-from triton_fleet.repository.conda_environment import CondaEnvironment
+from triton_fleet.catalog.releases import stub_python
+from triton_fleet.repository.contents import CondaEnvironment
 from triton_fleet.repository.reading.environment import read_environment
 from triton_fleet.repository.reading.gunzip import Bounds
 from triton_fleet.repository.stream import Stream

@@ -9,9 +9,8 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from triton_fleet.project.project import Fleet, open_project
-from triton_fleet.review.base_tree import base_tree
+from triton_fleet.review.base_tree import base_tree, file_sizes
 from triton_fleet.review.environment_side import base_side, head_side
-from triton_fleet.review.file_sizes import file_sizes
 from triton_fleet.store.lock import write_locks
 
 CODE, CONFIG = "embed/1/model.py", "embed/config.pbtxt"

@@ -17,8 +17,7 @@ from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import InstanceNeed, Traffic
 from triton_fleet.findings import Finding
 from triton_fleet.review.document import report_document
-from triton_fleet.review.markdown import MARKER, markdown
-from triton_fleet.review.markdown_text import inline, inline_code
+from triton_fleet.review.markdown import MARKER, inline, inline_code, markdown
 from triton_fleet.spec.prices import PriceBook
 
 
@@ -76,6 +75,17 @@ def test_a_row_is_in_the_form_of_the_table() -> None:
         "`fleet preflight --env prod sentences`"
     ) in text
     assert "- rollout: waits 20 min besides the start of instances; at most 1 h 10 min" in text
+
+
+def test_the_sign_of_computed_costs_strikes_nothing_through() -> None:
+    found = fleet(
+        change(certain_price=False, least=cost("1", "2"), most=cost("1", "2")),
+        change("b", certain_price=False, least=cost("1", "2"), most=cost("1", "2")),
+    )
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(markdown(found, 0)).replace("\u2060", "")
+    assert "~2,880.00 (~+1,440.00, +100 %), ~+720.00 each" in html
+    (row,) = (line for line in lines(found) if line.startswith("| b, sentences"))
+    assert row.count("~") == row.count("\\~") == 6
 
 
 def test_what_interrupts_is_above_what_does_not() -> None:

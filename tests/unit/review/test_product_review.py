@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_fleet.review.product_review import pinned
+from triton_fleet.review.product_review import pinned_requirements
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ def test_it_is_the_line_of_this_package_without_comment_and_hashes(
     tmp_path: Path, text: str, pin: str
 ) -> None:
     (tmp_path / "requirements.txt").write_text(text)
-    assert pinned(tmp_path) == [pin] * bool(pin)
+    assert pinned_requirements(tmp_path) == [pin] * bool(pin)

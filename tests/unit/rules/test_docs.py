@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,18 @@ from triton_fleet.catalog.symptoms import symptoms
 from triton_fleet.cli.rules import rules as command
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import CannotRunError, FindingsError, Severity
-from triton_fleet.rules.docs import link_to, rules_page, said_of
+from triton_fleet.rules.docs import link_to, rules_pages, said_of
 from triton_fleet.rules.example import examples
 from triton_fleet.rules.other_codes import groups, other_codes
 from triton_fleet.rules.registry import rules
-from triton_fleet.rules.rule import Problem, rule
+from triton_fleet.rules.rule import DOCS, Problem, Rule, rule
 from triton_fleet.rules.themes import Theme, themes
 
 CODE = re.compile(r'"(FL\d{3})"')
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 APP = typer.Typer()
 APP.command()(command)
-LINK = re.compile(r"\]\(#([^)]+)\)")
+LINK = re.compile(r"\]\(rules/(\w+)\.md#([^)]+)\)")
 
 
 @rule("FL529", Severity.WARNING, source="docs/artifacts.md", needed=True)
@@ -40,8 +40,19 @@ def rule_of_a_test(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 @pytest.fixture(scope="module")
-def page() -> str:
-    return rules_page(rules(), examples())
+def pages() -> Mapping[str, str]:
+    return rules_pages(rules(), examples())
+
+
+@pytest.fixture(scope="module")
+def index(pages: Mapping[str, str]) -> str:
+    return pages[DOCS]
+
+
+@pytest.fixture(scope="module")
+def page(pages: Mapping[str, str]) -> str:
+    """The pages of all themes, one after another."""
+    return "\n".join(text for path, text in pages.items() if path != DOCS)
 
 
 def section(page: str, code: str) -> str:
@@ -49,7 +60,9 @@ def section(page: str, code: str) -> str:
 
 
 def test_every_code_that_is_raised_is_a_rule_or_listed_and_the_other_way_round(root: Path) -> None:
-    files = [file for each in ("constructs", "fleet", "stacks") for file in (root / each).rglob("*.py")]
+    files = [
+        file for each in ("constructs", "triton_fleet", "stacks") for file in (root / each).rglob("*.py")
+    ]
     raised = {code for file in files for code in CODE.findall(file.read_text())}
     raised |= {code for symptom in symptoms() for code in symptom.codes}
     assert raised == {*rules(), *other_codes()}
@@ -70,17 +83,23 @@ def test_each_listed_code_is_told_in_one_sentence() -> None:
         assert re.fullmatch(r"[A-Z`][^.]*(\.[^ ][^.]*)*\.", said), f"{code}: {said}"
 
 
-def test_every_code_has_an_anchor_and_every_link_leads_to_one(page: str) -> None:
-    anchors = ANCHOR.findall(page)
-    assert sorted(anchors) == sorted(code.lower() for code in {*rules(), *other_codes()})
-    assert set(LINK.findall(page)) <= {*anchors, "other-codes"}
-    assert {code.lower() for code in rules()} <= set(LINK.findall(page)), "the contents name every rule"
+def test_every_code_has_an_anchor_in_the_index_and_every_rule_one_in_the_page_of_its_theme(
+    pages: Mapping[str, str], index: str
+) -> None:
+    assert sorted(ANCHOR.findall(index)) == sorted(code.lower() for code in {*rules(), *other_codes()})
+    assert LINK.findall(index) == [(rule.theme.name, rule.code.lower()) for rule in by_theme()]
+    for member in rules().values():
+        assert member.code.lower() in ANCHOR.findall(pages[f"docs/rules/{member.theme.name}.md"])
+
+
+def by_theme() -> list[Rule]:
+    return [rule for theme in themes() for rule in rules().values() if rule.theme == theme]
 
 
 def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
     told, example = section(page, "FL204"), examples()["FL204"]
     [found] = example.wrong.findings(rules()["FL204"])
-    assert "### missing-driver (FL204)\n" in told
+    assert "## missing-driver (FL204)\n" in told
     for part in (
         rules()["FL204"].summary,
         rules()["FL204"].why,
@@ -93,11 +112,11 @@ def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
 
 
 def test_a_rule_without_an_example_is_told_without() -> None:
-    told = section(rules_page({"FL529": rule_of_a_test}, {}), "FL529")
-    assert told.startswith("\n### rule-of-a-test (FL529)\n\n**warning, needed**: This summary is a test's.\n")
+    told = section(rules_pages({"FL529": rule_of_a_test}, {})["docs/rules/image.md"], "FL529")
+    assert told.startswith("\n## rule-of-a-test (FL529)\n\n**warning, needed**: This summary is a test's.\n")
     assert "And this is why." in told
-    assert "```" not in told.partition("## Other codes")[0]
-    assert "Source: [docs/artifacts.md](artifacts.md)" in told
+    assert "```" not in told
+    assert "Source: [docs/artifacts.md](../artifacts.md)" in told
 
 
 def test_what_an_example_is_told_is_computed() -> None:
@@ -107,24 +126,20 @@ def test_what_an_example_is_told_is_computed() -> None:
     ]
 
 
-def test_rules_are_grouped_by_their_themes(page: str) -> None:
-    own = rules_page({"FL529": rule_of_a_test}, {})
-    assert (
-        re.findall(r"^## (.+)$", own, re.MULTILINE)[0]
-        == "The container image and the host's driver (`image`)"
-    )
-    headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
-    assert len(headings) == len(set(headings)) > 5
-    assert headings[:-1] == [
-        f"{theme.about} (`{theme.name}`)"
-        for theme in themes()
-        if any(rule.theme == theme for rule in rules().values())
-    ]
+def test_the_index_has_a_table_for_each_theme(index: str) -> None:
+    own = rules_pages({"FL529": rule_of_a_test}, {})[DOCS]
+    headings = re.findall(r"^## (.+)$", own, re.MULTILINE)
+    assert headings == ["The container image and the host's driver (`image`)", "Other codes"]
+    headings = re.findall(r"^## (.+)$", index, re.MULTILINE)
+    assert len(headings) > 5
+    names = dict.fromkeys(f"{rule.theme.about} (`{rule.theme.name}`)" for rule in by_theme())
+    assert headings == [*names, "Other codes"]
 
 
-def test_the_page_links_to_files_that_are_there(page: str, root: Path) -> None:
-    targets = set(re.findall(r"\]\(([^)#]+)\)", page))
-    assert [target for target in targets if not (root / "docs" / target).is_file()] == []
+def test_every_link_of_the_pages_leads_to_a_file_that_exists(pages: Mapping[str, str], root: Path) -> None:
+    for path, text in pages.items():
+        targets = set(re.findall(r"\]\(([^)#]+)", text)) - set(re.findall(r"\]\((https://[^)#]+)", text))
+        assert [target for target in targets if not ((root / path).parent / target).is_file()] == []
 
 
 def listed(*arguments: str) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_fleet.check.model_rules import model_rule_findings
-from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.check.repositories import RepositoryTarget, model_rule_findings
 from triton_fleet.findings import Finding
 from triton_fleet.rules.example import Case, examples
 from triton_fleet.rules.registry import rules

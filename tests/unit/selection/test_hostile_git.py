@@ -108,9 +108,9 @@ def add_submodule(fleet: FleetFolder, origin: Path) -> None:
     (origin / ".gitattributes").write_text(ATTRIBUTES)
     GitRepository.around(origin)
     repository = GitRepository(fleet.root.parent)
-    repository.git("rm", "-r", "--quiet", "triton_fleet/repository")
+    repository.git("rm", "-r", "--quiet", "fleet/repository")
     options = ("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", "--force")
-    repository.git(*options, str(origin), "triton_fleet/repository")
+    repository.git(*options, str(origin), "fleet/repository")
     repository.commit()
 
 
@@ -153,7 +153,7 @@ def test_a_fleet_that_git_takes_for_its_own_folder_runs_nothing(
 @pytest.mark.parametrize("setting", EACH_SETTING)
 def test_a_submodule_runs_nothing(fleet: FleetFolder, marked: Marks, tmp_path: Path, setting: str) -> None:
     add_submodule(fleet, tmp_path / "other")
-    git = fleet.root.parent / ".git/modules/triton_fleet/repository"
+    git = fleet.root.parent / ".git/modules/fleet/repository"
     marked.write(git, setting, core=f"worktree = {fleet.root / 'repository'}\n")
     assert list(run_all(fleet.root, marked)) == []
 

@@ -202,11 +202,6 @@ class TestConditions:
         fleet.environment("tags: {stage: dev, team: ml platform}\n")
         assert selected(fleet, "tag:team=ml platform") == ALL
 
-    @pytest.mark.parametrize("prefix", ["", "owner=search,"])
-    def test_a_change_in_capitals_is_explained(self, fleet: FleetFolder, prefix: str) -> None:
-        found = refusal(fleet, f"{prefix}Changed:HEAD")
-        assert (found.code, found.hint) == ("FL507", f"write it in lower case: '{prefix}changed:HEAD'")
-
     def test_what_a_shell_leaves_of_an_unquoted_condition_is_explained(self, fleet: FleetFolder) -> None:
         assert "quotes" in refusal(fleet, "triton").hint
 

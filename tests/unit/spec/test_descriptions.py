@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from triton_fleet.spec.descriptions import descriptions
+from triton_fleet.spec.values import descriptions
 
 
 class Below(BaseModel):

@@ -20,7 +20,7 @@ from triton_fleet.printers.formats import Format, print_findings
 )
 def test_email_addresses_queues_and_functions_are_taken(folder: FleetFolder, subscriber: str) -> None:
     folder.environment(f"notifications: {{critical: ['{subscriber}']}}\n")
-    assert folder.resolve().place.notifications == {"warning": (), "critical": (subscriber,)}
+    assert folder.resolve().deployment.notifications == {"warning": (), "critical": (subscriber,)}
 
 
 @pytest.mark.parametrize(

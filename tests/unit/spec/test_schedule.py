@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.spec.scaling import Schedule
+from triton_fleet.spec.instance import Schedule
 
 
 def schedule(at: str, **keys: object) -> Schedule:

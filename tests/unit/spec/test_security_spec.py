@@ -86,7 +86,7 @@ def test_a_key_a_role_or_a_boundary_of_somewhere_else_is_refused(
 
 def test_a_boundary_may_be_aws_own(folder: FleetFolder) -> None:
     folder.environment("permissions_boundary: arn:aws:iam::aws:policy/PowerUserAccess\n")
-    boundary = folder.resolve().place.permissions_boundary
+    boundary = folder.resolve().deployment.permissions_boundary
     assert boundary == "arn:aws:iam::aws:policy/PowerUserAccess"
 
 
@@ -146,7 +146,7 @@ def test_the_key_is_for_the_volumes_of_pools_and_shadow_variants(folder: FleetFo
 def test_without_a_key_everything_is_encrypted_with_aws_own(folder: FleetFolder) -> None:
     folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
     endpoint = folder.resolve()
-    assert (endpoint.place.kms_key, endpoint.volume_key) == (None, None)
+    assert (endpoint.deployment.kms_key, endpoint.volume_key) == (None, None)
 
 
 def test_the_log_groups_are_the_containers_and_that_of_tritons_metrics(folder: FleetFolder) -> None:
@@ -160,4 +160,4 @@ def test_a_key_of_another_partition_is_taken_there(folder: FleetFolder) -> None:
     china = ENVIRONMENT.replace("us-east-1", "cn-north-1")
     key = KEY.replace("aws:", "aws-cn:", 1).replace("us-east-1", "cn-north-1")
     folder.write("environments/dev.yaml", f"{china}kms_key: {key}\n")
-    assert folder.resolve().place.kms_key == key
+    assert folder.resolve().deployment.kms_key == key

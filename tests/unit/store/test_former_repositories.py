@@ -11,7 +11,7 @@ from tests.support.image_bases import ImageFleet
 from triton_fleet.cli.images.builds import former_lines
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.store.images.inventory import former_repositories
+from triton_fleet.store.images.record import former_repositories
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 
@@ -22,10 +22,10 @@ def fleet(fleet: ImageFleet) -> ImageFleet:
     return fleet
 
 
-def former(fleet: ImageFleet, **place: Any) -> dict[str, int]:
+def former(fleet: ImageFleet, **changes: Any) -> dict[str, int]:
     s3: Any = fleet.records
-    environment: Deployment = open_project(fleet.folder.root, "dev").place
-    return dict(former_repositories(s3, replace(environment, **place)))
+    deployment: Deployment = open_project(fleet.folder.root, "dev").deployment
+    return dict(former_repositories(s3, replace(deployment, **changes)))
 
 
 def test_the_environments_own_repository_is_none(fleet: ImageFleet) -> None:

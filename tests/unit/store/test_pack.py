@@ -13,7 +13,7 @@ import pytest
 
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.store.pack import AT_ONCE, pack
+from triton_fleet.store.archive import MAX_UNTHREADED_BYTES, pack
 
 MIB = 1 << 20
 NOISE = random.Random(0).randbytes(MIB)
@@ -35,7 +35,9 @@ def packed(size: int) -> bytes:
     return archive.getvalue()
 
 
-@pytest.mark.parametrize("size", [0, 1, MIB - 1, AT_ONCE, AT_ONCE + 1, 12 * MIB + 5])
+@pytest.mark.parametrize(
+    "size", [0, 1, MIB - 1, MAX_UNTHREADED_BYTES, MAX_UNTHREADED_BYTES + 1, 12 * MIB + 5]
+)
 def test_what_is_unpacked_has_the_size_and_the_digest_that_were_told(size: int) -> None:
     archive = io.BytesIO()
     told = pack(stream(size), archive, size)
@@ -44,12 +46,12 @@ def test_what_is_unpacked_has_the_size_and_the_digest_that_were_told(size: int) 
     assert len(content) == size
 
 
-@pytest.mark.parametrize("size", [AT_ONCE, 12 * MIB])
+@pytest.mark.parametrize("size", [MAX_UNTHREADED_BYTES, 12 * MIB])
 def test_gzip_itself_finds_nothing_wrong_with_it(size: int) -> None:
     assert subprocess.run(["gzip", "--test"], input=packed(size), check=False).returncode == 0
 
 
-@pytest.mark.parametrize("size", [AT_ONCE, 12 * MIB + 5])
+@pytest.mark.parametrize("size", [MAX_UNTHREADED_BYTES, 12 * MIB + 5])
 def test_the_same_stream_gives_the_same_bytes_without_name_or_time(size: int) -> None:
     first = packed(size)
     assert first == packed(size)

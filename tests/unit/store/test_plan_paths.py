@@ -10,14 +10,14 @@ import pytest
 from tests.support.s3_repositories import on_disk
 from triton_fleet.findings import FindingsError
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.container import ServingContainer
-from triton_fleet.repository.plan_path import plan_place
+from triton_fleet.repository.loading.models import ServingContainer
+from triton_fleet.repository.plan import plan_place
 from triton_fleet.repository.reading.folder import read_folder
 from triton_fleet.store.archive import DigestWriter
+from triton_fleet.store.engines.archives import BuiltPlan, BuiltSource
 from triton_fleet.store.sources.copy import CopySource
-from triton_fleet.store.sources.engine_folder import BuiltPlan, BuiltSource
 from triton_fleet.store.sources.folder import FolderSource
-from triton_fleet.store.upload.errors import ContentChangedError
+from triton_fleet.store.upload.object import ContentChangedError
 
 BUILT = ServingContainer(built=frozenset(["bert"]))
 PLAN = b"a plan" * 1000

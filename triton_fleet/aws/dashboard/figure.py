@@ -9,8 +9,7 @@ from html import escape
 from math import inf
 from typing import Any
 
-from triton_fleet.aws.dashboard.body import Annotation, Graph
-from triton_fleet.aws.dashboard.lines import Line
+from triton_fleet.aws.dashboard.body import Annotation, Graph, Line
 
 COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#4b5563")
 GRID, TEXT = "#e5e7eb", "#374151"
@@ -29,7 +28,7 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
         _trace(
             line,
             COLOURS[number % len(COLOURS)],
-            dashed=line.values in [line.values for line in lines[:number]],
+            is_dashed=line.values in [line.values for line in lines[:number]],
         )
         for number, line in enumerate(lines)
     ]
@@ -61,11 +60,11 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
             "separatethousands": True,
             "automargin": True,
         },
-        "shapes": [_horizontal(each) for each, _ in beside],
-        "annotations": [_label(each, side) for each, side in beside],
+        "shapes": [_horizontal(annotation) for annotation, _ in beside],
+        "annotations": [_label(annotation, side) for annotation, side in beside],
     }
-    given = ", ".join(map(_json, (id, traces, layout, CONFIG)))
-    return f'<div id="{id}" class="figure"></div>\n<script>Plotly.newPlot({given});</script>'
+    arguments = ", ".join(map(_json, (id, traces, layout, CONFIG)))
+    return f'<div id="{id}" class="figure"></div>\n<script>Plotly.newPlot({arguments});</script>'
 
 
 def _json(value: object) -> str:
@@ -98,14 +97,14 @@ def _label(annotation: Annotation, side: str) -> dict[str, Any]:
 
 def _beside(annotations: Sequence[Annotation], ends: Sequence[float]) -> Iterator[tuple[Annotation, str]]:
     """Each with where along its line the label stands: not over that of a line close below."""
-    before, place = -inf, 0
-    for annotation in sorted(annotations, key=lambda each: each.value):
+    before, side_index = -inf, 0
+    for annotation in sorted(annotations, key=lambda annotation: annotation.value):
         close = annotation.value - before < (ends[1] - ends[0]) * CLOSE
-        before, place = annotation.value, (place + 1) % len(SIDES) if close else 0
-        yield annotation, list(SIDES)[place]
+        before, side_index = annotation.value, (side_index + 1) % len(SIDES) if close else 0
+        yield annotation, list(SIDES)[side_index]
 
 
-def _trace(line: Line, colour: str, *, dashed: bool) -> dict[str, Any]:
+def _trace(line: Line, colour: str, *, is_dashed: bool) -> dict[str, Any]:
     times = _times(line)
     values = [line.values.get(time) for time in times]
     return {
@@ -116,7 +115,7 @@ def _trace(line: Line, colour: str, *, dashed: bool) -> dict[str, Any]:
         # plotly takes a label for markup of its own.
         "name": escape(_name(line), quote=False),
         "mode": "lines+markers",
-        "line": {"color": colour, "width": 1.75, "dash": "dash" if dashed else "solid"},
+        "line": {"color": colour, "width": 1.75, "dash": "dash" if is_dashed else "solid"},
         "marker": {"size": _sizes(values), "color": colour, "line": {"width": 0}, "opacity": 1},
         "cliponaxis": False,
         "hovertemplate": "%{y:,.4~r}",
@@ -134,9 +133,12 @@ def _ends(graph: Graph, lines: Sequence[Line]) -> list[float]:
     values = [value for line in lines for value in line.values.values()]
     # As CloudWatch does, it shows all annotations, however far they are from the values.
     values += [annotation.value for annotation in graph.annotations]
-    least = min(values) if graph.least is None else graph.least
-    highest = least + (max(values) - least) * 1.08
-    return [least, graph.most if graph.most is not None else highest if highest > least else least + 1]
+    lowest = min(values) if graph.minimum is None else graph.minimum
+    highest = lowest + (max(values) - lowest) * 1.08
+    return [
+        lowest,
+        graph.maximum if graph.maximum is not None else highest if highest > lowest else lowest + 1,
+    ]
 
 
 def _times(line: Line) -> Sequence[int]:

@@ -1,23 +1,33 @@
-"""The page: a dashboard's widgets in their grid, with all that it needs inside."""
+"""The page of a deployed dashboard: its widgets in their grid, with all that it needs inside."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
+from botocore.exceptions import ClientError
 
-from triton_fleet.aws.dashboard.body import Box, Graph, LogTable, Text, Widget
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.dashboard.body import Box, Graph, Line, LogTable, Text, Widget, fetch_lines, read_body
 from triton_fleet.aws.dashboard.figure import FONT, draw_figure
-from triton_fleet.aws.dashboard.lines import Line
+from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.findings import CannotRunError
+from triton_fleet.product.tools import npm_package
+from triton_fleet.spec.environment import LOCAL
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
 
 SHORTEST = timedelta(minutes=10)
 """The time axis shows at least that much, however new the data is."""
 MARGIN = timedelta(minutes=1)
 
-NEVER = "Not measured on this machine"
+NO_MEASUREMENT = "Not measured on this machine"
 
 STYLE = f"""
 :root {{ color-scheme: light; overflow-y: scroll; }}
@@ -57,20 +67,20 @@ class Page:
 
     endpoint: str
     dashboard: str
-    place: str
+    location: str
     is_local: bool
     widgets: Sequence[tuple[Widget, Sequence[Line]]]
     start: datetime
     end: datetime
-    plotly: str
+    plotly_script: str
 
 
 def draw_page(page: Page) -> str:
     """The page as one HTML text."""
     first = _first(page)
-    shown = _shown_from(page, first)
+    axis_start = _shown_from(page, first)
     sections = "\n".join(
-        _section(page, widget, lines, shown, f"graph{number}")
+        _section(page, widget, lines, axis_start, f"graph{number}")
         for number, (widget, lines) in enumerate(page.widgets)
     )
     source = "the embedded CloudWatch" if page.is_local else "CloudWatch"
@@ -82,13 +92,13 @@ def draw_page(page: Page) -> str:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{escape(page.endpoint)} - dashboard</title>
 <style>{STYLE}</style>
-<script>{page.plotly}</script>
+<script>{page.plotly_script}</script>
 </head>
 <body>
 <header>
 <h1>{escape(page.endpoint)}</h1>
 <p>{escape(_range(page, first))}</p>
-<p>Dashboard {escape(page.dashboard)} of {source}, {escape(page.place)};
+<p>Dashboard {escape(page.dashboard)} of {source}, {escape(page.location)};
 drawn on {page.end:%d %B %Y} at {page.end:%H:%M:%S} UTC</p>
 </header>
 <main>
@@ -130,7 +140,7 @@ def _empty(text: str) -> str:
 
 def _absent(lines: Sequence[Line]) -> str:
     measurable = not lines or any(line.measurable for line in lines)
-    return "No data in this period" if measurable else NEVER
+    return "No data in this period" if measurable else NO_MEASUREMENT
 
 
 def _place(box: Box) -> str:
@@ -139,6 +149,8 @@ def _place(box: Box) -> str:
 
 def _html(markdown: str) -> str:
     """Markdown as HTML; markup in it is text."""
+    from markdown_it import MarkdownIt  # a part of the extra for AWS, which the command may lack
+
     html: str = MarkdownIt("commonmark", {"html": False}).render(markdown)
     return html
 
@@ -155,13 +167,84 @@ def _shown_from(page: Page, first: datetime | None) -> datetime:
 
 def _range(page: Page, first: datetime | None) -> str:
     hours = (page.end - page.start) / timedelta(hours=1)
-    asked = "The last hour" if hours == 1 else f"The last {hours:g} hours"
+    range_text = "The last hour" if hours == 1 else f"The last {hours:g} hours"
     if first is None:
-        return f"{asked}: no data"
+        return f"{range_text}: no data"
     if first - MARGIN <= page.start:
-        return f"{asked}: {_moment(page.start, page.end)} to {page.end:%H:%M} UTC"
-    return f"{asked}; the first data is of {_moment(first, page.end)} UTC"
+        return f"{range_text}: {_moment(page.start, page.end)} to {page.end:%H:%M} UTC"
+    return f"{range_text}; the first data is of {_moment(first, page.end)} UTC"
 
 
 def _moment(moment: datetime, end: datetime) -> str:
     return f"{moment:%H:%M}" if moment.date() == end.date() else f"{moment:%d %B %H:%M}"
+
+
+DASHBOARD_TYPE = "AWS::CloudWatch::Dashboard"
+PLOTLY_PACKAGE = "plotly.js-basic-dist-min"
+"""npm's package of the bundle for lines, a quarter of the whole; MIT licence."""
+
+
+def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float, root: Path) -> str:
+    """The dashboard that a stack has deployed, over the last hours, as one HTML page that needs nothing else.
+
+    plotly is that of the fleet in `root`.
+
+    Raises:
+        CannotRunError: plotly is not installed, the endpoint is not deployed, its dashboard holds what is not
+            drawn here, or AWS refuses or does not answer.
+    """
+    plotly_file = npm_package(root, PLOTLY_PACKAGE, "plotly") / "plotly-basic.min.js"
+    deployment, is_local = access.deployment, access.deployment.environment == LOCAL
+    with aws_errors_as_findings():
+        cloudwatch = access.client("cloudwatch")
+        name = find_dashboard(access.client("cloudformation"), stack, deployment.environment)
+        body = cloudwatch.get_dashboard(DashboardName=name)["DashboardBody"]
+        end = datetime.now(UTC)
+        start = end - timedelta(hours=hours)
+        page = Page(
+            endpoint=endpoint,
+            dashboard=name,
+            location=f"account {deployment.account}, {deployment.region}",
+            is_local=is_local,
+            widgets=[
+                (widget, _lines(widget, cloudwatch, start, end, is_local)) for widget in read_body(body)
+            ],
+            start=start,
+            end=end,
+            plotly_script=plotly_file.read_text("utf-8"),
+        )
+    return draw_page(page)
+
+
+def _lines(
+    widget: Widget, cloudwatch: CloudWatchClient, start: datetime, end: datetime, is_local: bool
+) -> list[Line]:
+    if not isinstance(widget, Graph):
+        return []
+    return fetch_lines(cloudwatch, widget, start, end, local=is_local)
+
+
+def find_dashboard(cloudformation: CloudFormationClient, stack: str, environment: str) -> str:
+    """The name of a stack's dashboard.
+
+    Raises:
+        CannotRunError: the stack is not deployed, or has no dashboard.
+        ClientError: AWS refuses the caller.
+    """
+    deploy = "fleet local up" if environment == LOCAL else f"fleet deploy --env {environment}"
+    try:
+        pages = list(cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack))
+    except ClientError as error:
+        if "does not exist" not in error.response["Error"]["Message"]:
+            raise
+        location = "on this machine" if environment == LOCAL else f"in {environment}"
+        raise CannotRunError(
+            f"the stack {stack} is not deployed {location}", f"run `{deploy}` first"
+        ) from error
+    resources = [stack_resource for page in pages for stack_resource in page["StackResourceSummaries"]]
+    names = [
+        resource["PhysicalResourceId"] for resource in resources if resource["ResourceType"] == DASHBOARD_TYPE
+    ]
+    if not names:
+        raise CannotRunError(f"the stack {stack} has no dashboard", f"run `{deploy}` again")
+    return str(names[0])

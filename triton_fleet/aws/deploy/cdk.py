@@ -10,8 +10,7 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.aws.deploy.cdk_processes import CdkEndedError, CdkProcesses
-from triton_fleet.aws.deploy.cdk_toolkit import CdkToolkit, Watch
+from triton_fleet.aws.deploy.cdk_toolkit import CdkEndedError, CdkProcesses, CdkToolkit, Watch
 from triton_fleet.core.files import owner_only, write_atomically
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.synthesis import settings
@@ -80,9 +79,9 @@ class Cdk:
         """The same CDK with another log, which begins empty; `end` of one ends the calls of both."""
         log.parent.mkdir(parents=True, exist_ok=True)
         log.unlink(missing_ok=True)
-        other = copy(self)
-        other._log, other.where_logs = log, where_logs
-        return other
+        copy_with_log = copy(self)
+        copy_with_log._log, copy_with_log.where_logs = log, where_logs
+        return copy_with_log
 
     def run(self, *arguments: str) -> CdkRun:
         """Run `cdk ARGUMENTS` and wait; its whole process group ends before this process or with it.
@@ -95,10 +94,10 @@ class Cdk:
             log.write(f"$ cdk {' '.join(arguments)}\n")
             log.flush()
             start = log.tell()
-            running = self._processes.process(command, stdout=log.fileno(), stderr=subprocess.STDOUT)
-            with running as process:
+            child = self._processes.process(command, stdout=log.fileno(), stderr=subprocess.STDOUT)
+            with child as process:
                 exit_code = process.wait()
-        if self._processes.ended:
+        if self._processes.has_ended:
             raise CdkEndedError
         with self._log.open(encoding="utf-8", errors="replace") as log:
             log.seek(start)
@@ -123,10 +122,10 @@ class Cdk:
         """
         with open(self._log, "a", encoding="utf-8", opener=owner_only) as log:
             log.write(f"deploy of {stack} by the change set {change_set}\n")
-            failed, output = self._toolkit.deploy(
+            has_failed, output = self._toolkit.deploy(
                 assembly, stack, change_set, log, imports=imports, watch=watch
             )
-        return CdkRun(exit_code=int(failed), output=output)
+        return CdkRun(exit_code=int(has_failed), output=output)
 
     def finish(self) -> None:
         """Let the toolkit's process end by itself, once no stack is deployed any more; return when it has."""

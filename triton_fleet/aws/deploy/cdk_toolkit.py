@@ -1,27 +1,99 @@
-"""Deploys stacks by the CDK's own toolkit, all in one process of Node.js."""
+"""Deploys stacks by the CDK's own toolkit, in one process of Node.js that ends with the command."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
-from triton_fleet.aws.deploy.cdk_processes import CdkEndedError, CdkProcesses
 from triton_fleet.core.files import owner_only
 from triton_fleet.core.parallel import SECONDS_DEAF
+from triton_fleet.process_guard import start_guarded
 from triton_fleet.product.tools import tool_path
+
+SECONDS_TO_END = 5.0
+
+
+class CdkEndedError(Exception):
+    """A process of the CDK was ended by `CdkProcesses.end`, or not started after it."""
+
+
+@dataclass
+class CdkProcesses:
+    """The running processes, by process group, and whether no other may start.
+
+    All run in the same folder with the same environment. Threads may start them at one time.
+    """
+
+    folder: Path
+    environment: Mapping[str, str]
+    has_ended: bool = False
+    _groups: set[int] = field(default_factory=set)
+    _change_signal: threading.Condition = field(default_factory=threading.Condition)
+
+    @contextmanager
+    def process(self, command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+        """Start a command; its process group has ended, or is not to be ended any more, when this is left.
+
+        Args:
+            command: what is run.
+            options: further arguments of `subprocess.Popen`.
+
+        Raises:
+            CdkEndedError: another thread has called `end`.
+        """
+        with self._change_signal:
+            if self.has_ended:
+                raise CdkEndedError
+            process, guard = start_guarded(command, cwd=self.folder, env=self.environment, **options)
+            self._groups.add(process.pid)
+        try:
+            yield process
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            guard.kill()
+            guard.communicate()
+            with self._change_signal:
+                self._groups.discard(process.pid)
+                self._change_signal.notify_all()
+
+    def end(self) -> None:
+        """End what runs in any thread, and start nothing more; return when it has ended."""
+        with self._change_signal:
+            self.has_ended = True
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                for group in self._groups:
+                    _signal(group, number)
+                self._change_signal.wait_for(lambda: not self._groups, SECONDS_TO_END)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        _signal(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=SECONDS_TO_END)
+            break
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, number)
+
 
 Watch = Callable[[str], None]
 PROGRAM = Path(__file__).with_name("deploy_stacks.cjs")
-PROCESS_ENDED = (
+PROCESS_END_TEXT = (
     "the process of the CDK's toolkit ended before the stack was deployed;"
     " what CloudFormation has begun continues without it\n"
 )
@@ -33,7 +105,7 @@ class StackDeploy:
 
     log: IO[str]
     output: list[str] = field(default_factory=list)
-    failed: Future[bool] = field(default_factory=Future)
+    has_failed: Future[bool] = field(default_factory=Future)
 
     def write(self, text: str) -> None:
         """Add to the output."""
@@ -83,7 +155,7 @@ class CdkToolkit:
         request = {"assembly": str(assembly), "stack": stack, "changeSet": change_set, "imports": imports}
         deploy = StackDeploy(log)
         with self._lock:
-            if self._processes.ended:
+            if self._processes.has_ended:
                 raise CdkEndedError
             self._deploys[stack] = deploy
             if self._requests is None:
@@ -93,12 +165,12 @@ class CdkToolkit:
                 self._requests.flush()
         while True:
             with suppress(TimeoutError):
-                failed = deploy.failed.result(SECONDS_DEAF)
+                has_failed = deploy.has_failed.result(SECONDS_DEAF)
                 break
             watch("".join(deploy.output))
-        if self._processes.ended:
+        if self._processes.has_ended:
             raise CdkEndedError
-        return failed, "".join(deploy.output)
+        return has_failed, "".join(deploy.output)
 
     def finish(self) -> None:
         """Let the process end by itself, once no stack is deployed any more; return when it has."""
@@ -136,8 +208,8 @@ class CdkToolkit:
                 self._close()
                 self._requests, deploys, self._deploys = None, self._deploys, {}
             for deploy in deploys.values():
-                deploy.write(PROCESS_ENDED)
-                deploy.failed.set_result(True)
+                deploy.write(PROCESS_END_TEXT)
+                deploy.has_failed.set_result(True)
 
     def _close(self) -> None:
         if self._requests is not None:
@@ -160,4 +232,4 @@ class CdkToolkit:
         if "text" in event:
             deploy.write(f"{event['text']}\n")
         if "failed" in event:
-            deploy.failed.set_result(bool(event["failed"]))
+            deploy.has_failed.set_result(bool(event["failed"]))

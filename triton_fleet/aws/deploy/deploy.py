@@ -10,34 +10,41 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.deploy.admission import Admission, Headroom
-from triton_fleet.aws.deploy.bootstrap import must_bootstrap
 from triton_fleet.aws.deploy.cdk import Cdk
-from triton_fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
+from triton_fleet.aws.deploy.endpoint_wait import (
+    GuardWatch,
+    await_endpoint,
+    configuration_to_replace,
+    skipped_waits,
+)
 from triton_fleet.aws.deploy.failures import deploy_failure, is_of_new_role
-from triton_fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
 from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
-from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
-from triton_fleet.aws.deploy.worker_pool import WorkerPool
+from triton_fleet.aws.deploy.stack_repair import (
+    Consent,
+    is_unchanged,
+    must_bootstrap,
+    ready_stack,
+    with_failed_rollback,
+)
+from triton_fleet.aws.deploy.worker_pool import Admission, Headroom, WorkerPool
 from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
 from triton_fleet.awsapi.errors import aws_errors_as_findings
-from triton_fleet.awsapi.stack import NOTHING_OF_IT, find_stack, last_event, settled_stack
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.awsapi.stack import EMPTY_STATES, find_stack, last_event, settled_stack
+from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.changes.stack_comparison import synthesised_stack
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import CannotRunError, FindingsError, one_failure
 from triton_fleet.printers.steps import Step, Steps
-from triton_fleet.product.synthesis import THIS, app_command
+from triton_fleet.product.synthesis import OWN_PYTHON, app_command
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.store.progress import PublishProgress, shown_builder, shown_size
 from triton_fleet.store.publish.publish import publish
 from triton_fleet.store.releases import ReleaseSource, record_release
 
-NOTHING, CONTINUED = "nothing to do", "its rollback was continued"
+NO_CHANGE, CONTINUATION = "nothing to do", "its rollback was continued"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +98,7 @@ class Deploy:
         self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
         self._endpoints = {endpoint.name: endpoint for endpoint in fleet.endpoints}
         self._images: Mapping[str, str] = {}
-        self.done: list[str] = []
+        self.successes: list[str] = []
         """The endpoints that run what their locks record."""
 
     def run(self) -> None:
@@ -102,11 +109,11 @@ class Deploy:
             CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK failed otherwise.
             SeveralFailuresError: several endpoints failed.
         """
-        place = self._fleet.place
+        deployment = self._fleet.deployment
         plan: list[tuple[str, Callable[[Step], None]]] = [
             ("cdk synth", self._synth),
             ("cdk bootstrap", self._bootstrap),
-            (_title(place.stack), self._foundation),
+            (_title(deployment.stack), self._foundation),
             ("publish", self._publish),
         ]
         self._steps.to_come = [title for title, _ in plan]
@@ -132,60 +139,65 @@ class Deploy:
             raise one_failure(self._pool.failures)
 
     def _deploy_endpoints(self) -> None:
-        names, changed = list(self._endpoints), list[str]()
+        names, names_to_deploy = list(self._endpoints), list[str]()
 
         def compare(name: str) -> None:
             endpoint = self._endpoints[name]
             if not is_unchanged(self._access, self._assembly, endpoint.stack):
-                changed.append(name)
+                names_to_deploy.append(name)
                 return
             with self._steps.step(_title(endpoint.stack)) as step, aws_errors_as_findings():
-                step.note = NOTHING
+                step.note = NO_CHANGE
                 self._finish(endpoint)
 
         self._pool.run(Admission(names, Headroom()), compare)
-        changed.sort(key=names.index)
+        names_to_deploy.sort(key=names.index)
         headroom = Headroom()
-        if min(len(changed), self._parallelism.concurrency) > 1:
-            headroom = self._parallelism.headroom([self._endpoints[name] for name in changed])
+        if min(len(names_to_deploy), self._parallelism.concurrency) > 1:
+            headroom = self._parallelism.headroom([self._endpoints[name] for name in names_to_deploy])
         for notice in headroom.notices:
             self._steps.say(notice)
-        self._pool.run(Admission(changed, headroom), self._deploy_endpoint)
+        self._pool.run(Admission(names_to_deploy, headroom), self._deploy_endpoint)
 
     def _synth(self, _step: Step) -> None:
         # A killed CLI leaves its lock here, which stays valid while any process has that CLI's process id.
         shutil.rmtree(self._assembly, ignore_errors=True)
         names = ",".join(endpoint.name for endpoint in self._fleet.endpoints)
-        selected = ("-c", f"endpoints={names}" if names else "foundation=only")
-        environment = ("-c", f"env={self._fleet.place.environment}")
-        app = ("--app", shlex.join(app_command(THIS, self._project.root)))
-        self._succeed("synth", "--quiet", "--output", str(self._assembly), *app, *environment, *selected)
+        selection = ("-c", f"endpoints={names}" if names else "foundation=only")
+        environment = ("-c", f"env={self._fleet.deployment.environment}")
+        app = ("--app", shlex.join(app_command(OWN_PYTHON, self._project.root)))
+        self._run_cdk("synth", "--quiet", "--output", str(self._assembly), *app, *environment, *selection)
 
     def _bootstrap(self, step: Step) -> None:
-        place, step.note = self._fleet.place, NOTHING
+        deployment, step.note = self._fleet.deployment, NO_CHANGE
         if must_bootstrap(self._access, self._assembly, self._steps.say):
-            self._succeed("bootstrap", "--app", str(self._assembly), f"aws://{place.account}/{place.region}")
+            self._run_cdk(
+                "bootstrap", "--app", str(self._assembly), f"aws://{deployment.account}/{deployment.region}"
+            )
             step.note = "bootstrapped"
 
     def _publish(self, step: Step) -> None:
         s3 = self._access.client("s3")
         endpoints, builders = self._fleet.endpoints, self._access.engine_clients
-        published = publish(
+        publication = publish(
             s3, self._project, endpoints, self._progress, builders, ecr=lambda: self._access.client("ecr")
         )
-        self._images = published.images.digests
-        for note in (*map(str, published.warnings), *published.images.notes(self._fleet.place.environment)):
+        self._images = publication.images.digests
+        for note in (
+            *map(str, publication.warnings),
+            *publication.images.notes(self._fleet.deployment.environment),
+        ):
             self._steps.say(note)
-        by = shown_builder(self._fleet.place.environment)
-        images = published.images.built
-        done = [f"{count_of(images, 'image')} built"] if images else []
-        done += [f"{count_of(published.engines, 'engine')} built{by}"] if published.engines else []
-        done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
-        done += [f"{published.copied} copied within S3"] if published.copied else []
-        step.note = ", ".join(done) or NOTHING
+        by = shown_builder(self._fleet.deployment.environment)
+        images = publication.images.new_count
+        parts = [f"{count_of(images, 'image')} built"] if images else []
+        parts += [f"{count_of(publication.engines, 'engine')} built{by}"] if publication.engines else []
+        parts += [f"{shown_size(publication.bytes)} uploaded"] if publication.uploads else []
+        parts += [f"{publication.copies} copied within S3"] if publication.copies else []
+        step.note = ", ".join(parts) or NO_CHANGE
 
     def _foundation(self, step: Step) -> None:
-        stack, step.note = self._fleet.place.stack, NOTHING
+        stack, step.note = self._fleet.deployment.stack, NO_CHANGE
         if is_unchanged(self._access, self._assembly, stack):
             return
         with self._turn(stack) as is_needed:
@@ -203,16 +215,16 @@ class Deploy:
 
         SageMaker has to have finished with the endpoint before.
         """
-        cloudformation, place = self._access.client("cloudformation"), self._fleet.place
-        name = place.stack if endpoint is None else endpoint.stack
+        cloudformation, deployment = self._access.client("cloudformation"), self._fleet.deployment
+        name = deployment.stack if endpoint is None else endpoint.stack
         ready = ready_stack(self._access, name, self._pool.ask, self._steps.say)
         before = ready.stack
         if ready.continuation:
             self._steps.say(ready.continuation)
         if endpoint is not None:
             await_endpoint(self._access, endpoint.name, self._steps.say)
-        replaced = configuration_to_replace(self._access, endpoint)
-        seen = last_event(cloudformation, before) if before is not None else None
+        previous_config = configuration_to_replace(self._access, endpoint)
+        last_event_id = last_event(cloudformation, before) if before is not None else None
         change_set = synthesised_stack(self._assembly, name).change_set
         imports = self._imports and endpoint is None
         if self._leases is not None:
@@ -220,14 +232,20 @@ class Deploy:
         watch = GuardWatch(self._access, endpoint, self._steps.say)
         run = cdk.deploy(self._assembly, name, change_set, imports=imports, watch=watch)
         if run.exit_code != 0:
-            created = before is None or before.state in NOTHING_OF_IT
-            where = cdk.where_logs
+            is_new = before is None or before.state in EMPTY_STATES
+            log_hint = cdk.where_logs
             # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
-            if endpoint is not None and place.environment != LOCAL:
-                where += f"; run `fleet doctor {endpoint.name} --env {place.environment}`"
-            shared = place.environment if endpoint is None else ""
+            if endpoint is not None and deployment.environment != LOCAL:
+                log_hint += f"; run `fleet doctor {endpoint.name} --env {deployment.environment}`"
+            foundation_environment = deployment.environment if endpoint is None else ""
             failure = deploy_failure(
-                cloudformation, name, run.output, where, created=created, since=seen, foundation_of=shared
+                cloudformation,
+                name,
+                run.output,
+                log_hint,
+                is_new=is_new,
+                since=last_event_id,
+                foundation_of=foundation_environment,
             )
             raise with_failed_rollback(failure, self._access, name, self._pool.ask, self._steps.say)
         after = find_stack(cloudformation, name)
@@ -238,24 +256,24 @@ class Deploy:
         if before is None or before.id != after.id or before.state is StackState.PLANNED:
             step.note = "created"
         else:
-            step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
-            if before.protected != after.protected:  # CloudFormation has no event of it
-                step.note = f"{step.note}, termination protection {'on' if after.protected else 'off'}"
+            step.note = NO_CHANGE if last_event(cloudformation, after) == last_event_id else "updated"
+            if before.is_protected != after.is_protected:  # CloudFormation has no event of it
+                step.note = f"{step.note}, termination protection {'on' if after.is_protected else 'off'}"
         if ready.continuation:
-            step.note = CONTINUED if step.note == NOTHING else f"{CONTINUED}; {step.note}"
-        if waits := skipped_waits(self._access, endpoint, replaced):
+            step.note = CONTINUATION if step.note == NO_CHANGE else f"{CONTINUATION}; {step.note}"
+        if waits := skipped_waits(self._access, endpoint, previous_config):
             step.note += f"; {waits}"
 
     def _deploy_endpoint(self, name: str) -> None:
         endpoint = self._endpoints[name]
-        title, (log, where) = _title(endpoint.stack), self._log_of(name)
-        cdk = self._cdk.with_log(log, where)
+        title, (log, log_hint) = _title(endpoint.stack), self._log_of(name)
+        cdk = self._cdk.with_log(log, log_hint)
         with (
-            self._steps.step(title, begun=f"{title}: started; {where}") as step,
+            self._steps.step(title, start_text=f"{title}: started; {log_hint}") as step,
             aws_errors_as_findings(),
             self._turn(endpoint.stack) as is_needed,
         ):
-            step.note = NOTHING
+            step.note = NO_CHANGE
             try:
                 if is_needed:
                     self._stack(cdk, step, endpoint)
@@ -273,9 +291,9 @@ class Deploy:
         require_own_content(sagemaker, endpoint)
         source = self._sources(endpoint.name) if self._sources else None
         record_release(self._access.client("s3"), endpoint, self._images.get(endpoint.name), source)
-        self.done.append(endpoint.name)
+        self.successes.append(endpoint.name)
 
-    def _succeed(self, *arguments: str) -> None:
+    def _run_cdk(self, *arguments: str) -> None:
         run = self._cdk.run(*arguments)
         if run.exit_code != 0:
             problem = f"cdk {arguments[0]} failed:\n{run.output.strip()}"

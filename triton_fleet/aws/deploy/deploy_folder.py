@@ -44,12 +44,12 @@ class DeployFolder:
         """The full output of the CDK in the last deploy of an endpoint's stack."""
         return require_no_link(self.root, self.folder / "endpoints" / f"{endpoint}.log")
 
-    def where(self, log: Path) -> str:
+    def log_hint(self, log: Path) -> str:
         """A sentence that names a log."""
         return f"the full output of the CDK is in {log.relative_to(self.root)}"
 
     @contextmanager
-    def deploying(self) -> Iterator[str]:
+    def lock(self) -> Iterator[str]:
         """Lock the folder for one deploy; the lock is released however the process ends.
 
         Yields a token of this folder: the same in each of its deploys, and another one in a copy of it.
@@ -58,8 +58,8 @@ class DeployFolder:
             CannotRunError: another deploy has it, or a part of its path is a link.
         """
         private_folder(self.root, "deploy", self.environment)
-        for each in (self.folder / "deploy.lock", self.log, self.assembly):
-            require_no_link(self.root, each)
+        for path in (self.folder / "deploy.lock", self.log, self.assembly):
+            require_no_link(self.root, path)
         with (self.folder / "deploy.lock").open("a+", encoding="utf-8") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -16,13 +16,11 @@ from triton_fleet.aws.access import Access
 from triton_fleet.aws.calls import read_calls
 from triton_fleet.aws.deploy.endpoint_wait import await_endpoint
 from triton_fleet.aws.deploy.failures import failed_resources
-from triton_fleet.aws.deploy.stack_lease import StackLeases
-from triton_fleet.aws.deploy.stack_terms import DESTROYS
-from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
-from triton_fleet.aws.running_configuration import LiveEndpoint, live_endpoint
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.aws.deploy.stack_lease import DESTROYS, StackLeases
+from triton_fleet.aws.running_configuration import LiveEndpoint, endpoint_stacks, live_endpoint, unknown_stack
+from triton_fleet.awsapi.errors import answered_at
 from triton_fleet.awsapi.stack import LiveStack, settled_stack, stack_resources
-from triton_fleet.endpoint.object_keys import prefix_of
+from triton_fleet.endpoint.bucket_keys import prefix_of
 from triton_fleet.findings import CannotRunError, FindingsError
 
 if TYPE_CHECKING:
@@ -57,17 +55,17 @@ class Deletion:
 
 
 def plan_deletion(access: Access, name: str) -> Deletion | None:
-    """What would be deleted, after an operation in progress has ended; None if it was destroyed before.
+    """The planned deletion, after an operation in progress has ended; None if it was destroyed before.
 
     Raises:
         FindingsError: no endpoint of this name was ever deployed here.
     """
     cloudformation = access.client("cloudformation")
-    stacks = endpoint_stacks(cloudformation, access.place)
+    stacks = endpoint_stacks(cloudformation, access.deployment)
     stack = settled_stack(cloudformation, stacks[name]) if name in stacks else None
     if stack is None:
         if name not in stacks and not _has_artifacts(access, name):
-            raise unknown_stack(access.place, name, stacks)
+            raise unknown_stack(access.deployment, name, stacks)
         return None
     types = [stack_resource["ResourceType"] for stack_resource in stack_resources(cloudformation, stack)]
     live = live_endpoint(access.client("sagemaker"), name)
@@ -87,9 +85,9 @@ def destroy(
         CannotRunError: somebody has deployed the stack since this command began, or it could not be deleted
             for another reason.
     """
-    with leases.lease(deletion.stack.name, DESTROYS) if leases else nullcontext() as other:
-        if leases and other is not None and other.action != DESTROYS:
-            leases.require_newer(deletion.stack.name, other)
+    with leases.lease(deletion.stack.name, DESTROYS) if leases else nullcontext() as other_terms:
+        if leases and other_terms is not None and other_terms.action != DESTROYS:
+            leases.require_newer(deletion.stack.name, other_terms)
         _delete(access, deletion, notice)
 
 
@@ -100,14 +98,14 @@ def _delete(access: Access, deletion: Deletion, notice: Callable[[str], None]) -
     if _keeps_role(cloudformation, stack):
         notice("the stack keeps the endpoint's role for five minutes after it: SageMaker cleans up with it")
     cloudformation.delete_stack(StackName=stack.id)
-    left = settled_stack(cloudformation, stack)
-    if left is None:
+    remainder = settled_stack(cloudformation, stack)
+    if remainder is None:
         return
     hint = "remove what blocks the deletion, then run the command again"
-    findings = failed_resources(cloudformation, left.id, left.name, hint)
+    findings = failed_resources(cloudformation, remainder.id, remainder.name, hint)
     if findings:
         raise FindingsError(findings)
-    raise CannotRunError(f"the stack {left.name} is in {left.status}: {left.reason}", hint)
+    raise CannotRunError(f"the stack {remainder.name} is in {remainder.status}: {remainder.reason}", hint)
 
 
 def _keeps_role(cloudformation: CloudFormationClient, stack: LiveStack) -> bool:
@@ -120,9 +118,9 @@ def _keeps_role(cloudformation: CloudFormationClient, stack: LiveStack) -> bool:
 def _recent_calls(access: Access, endpoint: LiveEndpoint) -> int | None:
     """The invocations of the last hour; None if CloudWatch cannot be read."""
     try:
-        now = answered_at(access.client("sts").get_caller_identity())
+        end = answered_at(access.client("sts").get_caller_identity())
         cloudwatch = access.client("cloudwatch")
-        return read_calls(cloudwatch, endpoint.name, endpoint.variants, now - CALLS_PERIOD, now).invocations
+        return read_calls(cloudwatch, endpoint.name, endpoint.variants, end - CALLS_PERIOD, end).invocations
     except (ClientError, BotoCoreError):
         return None
 
@@ -135,7 +133,7 @@ def _words(type: str) -> str:
 def _has_artifacts(access: Access, name: str) -> bool:
     s3 = access.client("s3")
     try:
-        artifacts = s3.list_objects_v2(Bucket=access.place.bucket, Prefix=prefix_of(name), MaxKeys=1)
+        artifacts = s3.list_objects_v2(Bucket=access.deployment.bucket, Prefix=prefix_of(name), MaxKeys=1)
     except s3.exceptions.NoSuchBucket:
         return False
     return artifacts["KeyCount"] > 0

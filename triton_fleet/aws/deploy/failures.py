@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.aws.running_configuration import DEPLOY_AGAIN
-from triton_fleet.awsapi.errors import SIGN_IN_AGAIN
+from triton_fleet.aws.running_configuration import DEPLOY_REMEDY
+from triton_fleet.awsapi.errors import SIGN_IN_REMEDY
 from triton_fleet.awsapi.stack import find_stack
-from triton_fleet.catalog.stack_statuses import StackState, stack_status
+from triton_fleet.catalog.cloudformation import StackState, stack_status
 from triton_fleet.catalog.symptoms import Where, known_remedy, known_symptom
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
@@ -44,7 +44,7 @@ CUSTOM = re.compile(
     re.DOTALL,
 )
 """A function's message inside the text that CloudFormation and the CDK's framework put around it."""
-EXPIRED = re.compile(
+EXPIRY_MESSAGE = re.compile(
     r"ExpiredToken|RequestExpired|security token included in the request is expired"
     r"|expired AWS credentials|To refresh this SSO session|Your session has expired"
 )
@@ -62,11 +62,11 @@ NAME_VALIDATION = "AWS::EarlyValidation::ResourceExistenceCheck"
 """Its message about names that exist if it may not read which."""
 EXISTING_NAME = re.compile(r"Resource of type '([\w:]+)' with identifier '([^']+)' already exists")
 """CloudFormation's words for one of them; the toolkit breaks them into lines of 120 characters."""
-CANCELLED = "cancelled"
+CANCELLATION = "cancelled"
 """The end of CloudFormation's reason for a resource in progress when another one failed."""
-BEGUN = "User Initiated"
+FIRST_EVENT_REASON = "User Initiated"
 """CloudFormation's reason for the first event of an operation on a stack; later events lack it."""
-DELETING = "DELETE_IN_PROGRESS"
+DELETE_IN_PROGRESS = "DELETE_IN_PROGRESS"
 ROLLING_BACK = "UPDATE_ROLLBACK_IN_PROGRESS"
 """The start of an update's rollback; update, rollback and its continuation count as one operation."""
 
@@ -81,13 +81,13 @@ class Failure:
     @property
     def own_reason(self) -> str:
         """The reason without the text that CloudFormation puts around a function's message."""
-        return CUSTOM.sub(lambda found: found[1].strip(), self.reason).strip()
+        return CUSTOM.sub(lambda match: match[1].strip(), self.reason).strip()
 
     @property
     def is_of_role(self) -> bool:
         """Whether SageMaker could not assume a role."""
-        known = known_symptom(self.own_reason, Where.EVENT)
-        return known is not None and NEW_ROLE in known[0].codes
+        known_match = known_symptom(self.own_reason, Where.EVENT)
+        return known_match is not None and NEW_ROLE in known_match[0].codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class Operation:
 
     began: datetime | None
     failures: tuple[Failure, ...]
-    ended: datetime | None = None
+    end: datetime | None = None
 
 
 def deploy_failure(
@@ -108,7 +108,7 @@ def deploy_failure(
     output: str,
     where_logs: str,
     *,
-    created: bool = False,
+    is_new: bool = False,
     since: str | None = None,
     foundation_of: str = "",
 ) -> FindingsError | CannotRunError:
@@ -119,18 +119,18 @@ def deploy_failure(
         stack: Its name.
         output: The CDK's.
         where_logs: Where a user finds all of it.
-        created: Whether the stack did not exist before.
+        is_new: Whether the stack did not exist before.
         since: The id of the last event before the deploy; what is older did not fail now.
         foundation_of: The environment, if the stack is its Foundation, which can take over what exists.
     """
     lines = "\n".join(output.strip().splitlines()[-TAIL:])
-    if EXPIRED.search(output):  # before the events are read: they may be of an earlier operation
+    if EXPIRY_MESSAGE.search(output):  # before the events are read: they may be of an earlier operation
         problem = f"the credentials expired during cdk deploy {stack}; CloudFormation continues without them"
-        return CannotRunError(f"{problem}:\n{lines}", f"{SIGN_IN_AGAIN}; {where_logs}")
+        return CannotRunError(f"{problem}:\n{lines}", f"{SIGN_IN_REMEDY}; {where_logs}")
     if COLLISION.search(output):  # before the events are read: they are of the other deploy
         problem = f"another deploy changed {stack} at the same time; this one changed nothing of it"
         return CannotRunError(
-            f"{problem}:\n{lines}", f"wait until it has ended; if {DEPLOY_AGAIN}; {where_logs}"
+            f"{problem}:\n{lines}", f"wait until it has ended; if {DEPLOY_REMEDY}; {where_logs}"
         )
     if EARLY_VALIDATION.search(output):  # before the events are read: nothing began, so there is none
         remedy = TAKE_OVER.format(environment=foundation_of) if foundation_of else DELETE_OR_RENAME
@@ -143,7 +143,7 @@ def deploy_failure(
         return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{_older(stack)}{where_logs}")
     stack_after = (
         "nothing was deployed before; the stack was rolled back"
-        if created
+        if is_new
         else "what was served before is still served"
     )
     hint = f"{stack_after}; {where_logs}"
@@ -198,23 +198,23 @@ def last_operation(
         ClientError: access is denied.
     """
     failures = dict[Failure, None]()
-    ended: datetime | None = None
+    end: datetime | None = None
     for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id):
         for event in page["StackEvents"]:
             if event["EventId"] == since:
-                return Operation(began=None, failures=tuple(failures), ended=ended)
+                return Operation(began=None, failures=tuple(failures), end=end)
             status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
             if event.get("PhysicalResourceId") == event["StackId"]:
                 if status == ROLLING_BACK:
                     failures.clear()
-                elif reason == BEGUN and not (before_deletion and status == DELETING):
+                elif reason == FIRST_EVENT_REASON and not (before_deletion and status == DELETE_IN_PROGRESS):
                     began = event.get("Timestamp")
-                    return Operation(began=began, failures=tuple(failures), ended=ended)
-                elif ended is None and stack_status(status).state is not StackState.UNDER_WAY:
-                    ended = event.get("Timestamp")
-            elif status.endswith("_FAILED") and not reason.endswith(CANCELLED):
+                    return Operation(began=began, failures=tuple(failures), end=end)
+                elif end is None and stack_status(status).state is not StackState.UNDER_WAY:
+                    end = event.get("Timestamp")
+            elif status.endswith("_FAILED") and not reason.endswith(CANCELLATION):
                 failures[Failure(kind=event.get("ResourceType", ""), reason=reason)] = None
-    return Operation(began=None, failures=tuple(failures), ended=ended)
+    return Operation(began=None, failures=tuple(failures), end=end)
 
 
 def _name_conflicts(stack: str, output: str, hint: str) -> list[Finding]:

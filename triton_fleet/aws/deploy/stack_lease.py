@@ -1,4 +1,4 @@
-"""Leases of stacks: of two commands that change one stack, the second one waits and names the first."""
+"""The terms of a stack's lease: its holder, since when, and the commit that is deployed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,62 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.stack_repair import stack_after_operation
-from triton_fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
-from triton_fleet.awsapi.clock import answered_at
-from triton_fleet.awsapi.errors import DENIED
+from triton_fleet.awsapi.errors import DENIAL_CODES, answered_at
 from triton_fleet.awsapi.stack import pauses
-from triton_fleet.core.digests import short_commit
-from triton_fleet.endpoint.object_keys import RELEASES
+from triton_fleet.core.digests import commit_words, short_commit
+from triton_fleet.endpoint.bucket_keys import RELEASES
 from triton_fleet.findings import CannotRunError
-from triton_fleet.store.builds.lease import Lease, LostError
+from triton_fleet.store.builds.lease import Lease, LostError, Terms
+
+DEPLOYS, DESTROYS = "deploys", "destroys"
+
+
+@dataclass(frozen=True)
+class StackHolder:
+    """The caller of a command, its clone and its commit.
+
+    Attributes:
+        name: Who calls AWS, for people.
+        token: Identifies the clone: it runs one deploy of an environment at a time, so that a lease with its
+            own token is of a command that was killed.
+        commit: The commit that is deployed; None: unknown.
+        has_changes: Whether files differ from it.
+    """
+
+    name: str
+    token: str
+    commit: str | None = None
+    has_changes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackTerms(Terms):
+    """The content of a stack's lease; it stays when the lease has ended.
+
+    Attributes:
+        since: When it was taken, by AWS's clock.
+        action: `deploys` or `destroys`.
+        commit: The commit that is deployed; None: unknown.
+        has_changes: Whether files differed from it.
+    """
+
+    since: datetime
+    action: str = DEPLOYS
+    commit: str | None = None
+    has_changes: bool = False
+
+    @property
+    def source(self) -> str:
+        """The commit that is deployed, as a clause; "" if that is unknown."""
+        if self.commit is None or self.action != DEPLOYS:
+            return ""
+        return f" from commit {commit_words(self.commit, uncommitted=self.has_changes)}"
+
+    def __str__(self) -> str:
+        """One clause."""
+        verb = "deploying" if self.action == DEPLOYS else "deleting"
+        return f"{self.holder} has been {verb} it since {self.since:%H:%M:%S} UTC{self.source}"
+
 
 LEASES = f"{RELEASES}.leases/"
 """Below a prefix that every role for deploys may read and write; no endpoint's name begins with a dot."""
@@ -30,7 +78,7 @@ VALID_SECONDS, RENEWAL_SECONDS = 120, 30
 @dataclass
 class _ActiveLease:
     lease: Lease[StackTerms]
-    ended: threading.Event = field(default_factory=threading.Event)
+    end_event: threading.Event = field(default_factory=threading.Event)
     is_lost: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -57,7 +105,7 @@ class StackLeases:
         contains: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._access, self._holder, self._notice, self._contains = access, holder, notice, contains
-        self._bucket = access.place.bucket
+        self._bucket = access.deployment.bucket
         self._active: dict[str, _ActiveLease] = {}
         self._is_usable = self._has_bucket = False
         self._began, self._start = datetime.min, 0.0
@@ -72,7 +120,7 @@ class StackLeases:
         self._began, self._start = self._bucket_time(), time.monotonic()
 
     @property
-    def now(self) -> datetime:
+    def current_time(self) -> datetime:
         """The time at AWS."""
         return self._began + timedelta(seconds=int(time.monotonic() - self._start))
 
@@ -87,19 +135,19 @@ class StackLeases:
             ClientError: S3 refuses.
         """
         try:
-            active, other = self._take(stack, action)
+            active, other_terms = self._take(stack, action)
         except ClientError as error:
-            if error.response["Error"]["Code"] not in DENIED:
+            if error.response["Error"]["Code"] not in DENIAL_CODES:
                 raise
             self._stop(f"no permission to read and write s3://{self._bucket}/{LEASES}")
-            active = other = None
+            active = other_terms = None
         if active is None:
             yield None
             return
         self._active[stack] = active
         threading.Thread(target=self._keep, args=(stack, active), daemon=True).start()
         try:
-            yield other
+            yield other_terms
         finally:
             self._end(stack)
 
@@ -111,15 +159,15 @@ class StackLeases:
             CannotRunError: another command has changed it since this one began, and this one lacks that.
             ClientError: access is denied.
         """
-        with self.lease(stack) as other:
+        with self.lease(stack) as other_terms:
             is_needed = True
-            if other is not None:
+            if other_terms is not None:
                 stack_after_operation(self._access.client("cloudformation"), stack, self._notice)
                 is_needed = not is_unchanged()
                 if is_needed:
-                    self.require_newer(stack, other)
+                    self.require_newer(stack, other_terms)
                 else:
-                    self._notice(f"{stack}: {other.holder} has deployed the same")
+                    self._notice(f"{stack}: {other_terms.holder} has deployed the same")
             yield is_needed
 
     def require(self, stack: str) -> None:
@@ -136,23 +184,27 @@ class StackLeases:
             )
             raise CannotRunError(problem, "see what runs, then deploy again")
 
-    def require_newer(self, stack: str, other: StackTerms) -> None:
+    def require_newer(self, stack: str, other_terms: StackTerms) -> None:
         """Report that this deploy replaces what another one deployed since it began, or refuse to.
 
         Raises:
             CannotRunError: what is deployed here does not contain what the other one deployed.
         """
-        is_known = other.action == DEPLOYS and other.commit is not None and not other.uncommitted
-        if is_known and self._contains(other.commit or ""):
-            self._notice(f"{stack}: this deploy replaces what {other.holder} deployed{other.source}")
+        is_known = (
+            other_terms.action == DEPLOYS and other_terms.commit is not None and not other_terms.has_changes
+        )
+        if is_known and self._contains(other_terms.commit or ""):
+            self._notice(
+                f"{stack}: this deploy replaces what {other_terms.holder} deployed{other_terms.source}"
+            )
             return
         verb, own, lacks = "deployed", self._holder.commit, ""
-        if other.action == DESTROYS:
+        if other_terms.action == DESTROYS:
             verb = "destroyed"
         elif own is not None:
             lacks = f", and commit {short_commit(own)} does not contain that"
         raise CannotRunError(
-            f"{other.holder} has {verb} {stack}{other.source} since this command began{lacks}:"
+            f"{other_terms.holder} has {verb} {stack}{other_terms.source} since this command began{lacks}:"
             " this command did not change it",
             "see what runs, and update your clone; to continue all the same, run the command again",
         )
@@ -164,7 +216,7 @@ class StackLeases:
             return
         with active.lock, suppress(ClientError, BotoCoreError):
             try:
-                if not active.ended.is_set():
+                if not active.end_event.is_set():
                     active.lease.renew()
             except LostError:
                 active.is_lost = True
@@ -177,33 +229,36 @@ class StackLeases:
 
     def _take(self, stack: str, action: str) -> tuple[_ActiveLease | None, StackTerms | None]:
         """The lease, and the terms of the last other command that had it since this one began."""
-        pause, seconds, other = threading.Event(), pauses(), None
+        pause, seconds, other_terms = threading.Event(), pauses(), None
         is_noticed = False
         while self._is_usable and (self._has_bucket or self._bucket_exists()):
             lease = Lease(
                 self._access.client("s3"), self._bucket, f"{LEASES}{stack}.json", self._terms(action)
             )
-            seen = lease.seen()
-            is_own = seen is not None and seen.terms.token == self._holder.token
-            if seen is None:
+            current_lease = lease.current()
+            is_own = current_lease is not None and current_lease.terms.token == self._holder.token
+            if current_lease is None:
                 is_taken = lease.take()
-            elif is_own or seen.is_expired:
-                is_taken = lease.take_over(seen)
+            elif is_own or current_lease.is_expired:
+                is_taken = lease.take_over(current_lease)
             else:
-                is_taken, other = False, seen.terms
+                is_taken, other_terms = False, current_lease.terms
                 if not is_noticed:
-                    self._notice(f"{stack}: {seen.terms}; waiting for it to end")
+                    self._notice(f"{stack}: {current_lease.terms}; waiting for it to end")
                     is_noticed = True
             if is_taken:
                 # A holder that was killed before has done nothing since; a deletion waits for CloudFormation.
-                is_waited_for = other is not None and action == DEPLOYS
-                is_other = seen is not None and not is_own and (is_waited_for or seen.written >= self._began)
-                other = seen.terms if seen is not None and is_other else None
-                if seen is not None and not is_own and seen.terms.seconds:
-                    self._notice(
-                        f"{stack}: {seen.terms.holder} has not renewed its lease: this command takes over"
-                    )
-                return _ActiveLease(lease), other
+                is_waited_for = other_terms is not None and action == DEPLOYS
+                is_other = (
+                    current_lease is not None
+                    and not is_own
+                    and (is_waited_for or current_lease.write_time >= self._began)
+                )
+                other_terms = current_lease.terms if current_lease is not None and is_other else None
+                if current_lease is not None and not is_own and current_lease.terms.seconds:
+                    holder = current_lease.terms.holder
+                    self._notice(f"{stack}: {holder} has not renewed its lease: this command takes over")
+                return _ActiveLease(lease), other_terms
             pause.wait(next(seconds))
         return None, None
 
@@ -212,21 +267,21 @@ class StackLeases:
             holder=self._holder.name,
             token=self._holder.token,
             seconds=VALID_SECONDS,
-            since=self.now,
+            since=self.current_time,
             action=action,
             commit=self._holder.commit,
-            uncommitted=self._holder.uncommitted,
+            has_changes=self._holder.has_changes,
         )
 
     def _keep(self, stack: str, active: _ActiveLease) -> None:
-        while not active.ended.wait(RENEWAL_SECONDS):
+        while not active.end_event.wait(RENEWAL_SECONDS):
             self.renew(stack)
 
     def _end(self, stack: str) -> None:
         active = self._active.pop(stack, None)
         if active is None:
             return
-        active.ended.set()
+        active.end_event.set()
         with active.lock, suppress(LostError, ClientError, BotoCoreError):
             active.lease.expire()
 

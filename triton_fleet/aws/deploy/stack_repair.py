@@ -1,10 +1,14 @@
-"""Prepares stacks that an interrupted or failed deploy left behind for the next deploy."""
+"""Prepares stacks for a deploy, and finds whether one would change anything."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.endpoint_wait import await_endpoint
@@ -12,7 +16,14 @@ from triton_fleet.aws.deploy.failed_rollback import FailedRollback, continue_rol
 from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack, settled_stack
-from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.catalog.cloudformation import StackState
+from triton_fleet.changes.stack_comparison import (
+    SynthesisedStack,
+    has_same_settings,
+    has_same_template,
+    stored_values,
+    synthesised_stack,
+)
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -48,15 +59,15 @@ def ready_stack(access: Access, name: str, consent: Consent, notice: Notice = la
     cloudformation = access.client("cloudformation")
     stack, continuation = stack_after_operation(cloudformation, name, notice), ""
     if stack is not None and stack.state is StackState.STOPPED:
-        stopped = _settled_rollback(access, stack, notice)
-        if not agreed_to_continue(stopped, consent):
-            raise CannotRunError(str(stopped), stopped.remedy)
-        stack, continuation = continue_rollback(access, stopped), stopped.success
+        rollback = _settled_rollback(access, stack, notice)
+        if not agreed_to_continue(rollback, consent):
+            raise CannotRunError(str(rollback), rollback.remedy)
+        stack, continuation = continue_rollback(access, rollback), rollback.success
     if stack is None:
         return ReadyStack(None)
     if stack.state is StackState.STUCK:
         raise CannotRunError(str(stack), stack.remedy)
-    if stack.state is StackState.NOT_CREATED and stack.protected:
+    if stack.state is StackState.NOT_CREATED and stack.is_protected:
         cloudformation.update_termination_protection(StackName=name, EnableTerminationProtection=False)
     return ReadyStack(stack, continuation)
 
@@ -72,19 +83,19 @@ def stack_after_operation(
     return settled_stack(cloudformation, stack)
 
 
-def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
+def agreed_to_continue(rollback: FailedRollback, consent: Consent) -> bool:
     """Whether to continue a rollback; asks only if something may be skipped."""
-    if not stopped.skipped:
+    if not rollback.resources_to_skip:
         return False
-    return consent(f"{stopped}.\nContinue its rollback without {' '.join(stopped.skipped)}?")
+    return consent(f"{rollback}.\nContinue its rollback without {' '.join(rollback.resources_to_skip)}?")
 
 
 def _settled_rollback(access: Access, stack: LiveStack, notice: Notice) -> FailedRollback:
     """Where a rollback stopped, when SageMaker has finished with its endpoint: what runs decides the rest."""
-    stopped = failed_rollback(access, stack)
-    if stopped.endpoint is None or stopped.endpoint.status not in STATUSES_IN_PROGRESS:
-        return stopped
-    await_endpoint(access, stopped.endpoint.name, notice)
+    rollback = failed_rollback(access, stack)
+    if rollback.endpoint is None or rollback.endpoint.status not in STATUSES_IN_PROGRESS:
+        return rollback
+    await_endpoint(access, rollback.endpoint.name, notice)
     return failed_rollback(access, stack)
 
 
@@ -105,13 +116,83 @@ def with_failed_rollback(
             stack = find_stack(access.client("cloudformation"), name)
             if stack is None or stack.state is not StackState.STOPPED:
                 return failure
-            failed = _settled_rollback(access, stack, notice)
-            continued = agreed_to_continue(failed, consent)
-            if continued:
-                continue_rollback(access, failed)
-            found = failed.finding(continued=continued)
+            rollback = _settled_rollback(access, stack, notice)
+            is_continued = agreed_to_continue(rollback, consent)
+            if is_continued:
+                continue_rollback(access, rollback)
+            finding = rollback.finding(is_continued=is_continued)
     except CannotRunError as error:
-        found = Finding(code="FL607", message=error.problem, hint=error.remedy)
+        finding = Finding(code="FL607", message=error.problem, hint=error.remedy)
     if isinstance(failure, CannotRunError):
-        return CannotRunError(f"{failure.problem}\n{found.message}", f"{failure.remedy}; {found.hint}")
-    return FindingsError([*failure.findings, found])
+        return CannotRunError(f"{failure.problem}\n{finding.message}", f"{failure.remedy}; {finding.hint}")
+    return FindingsError([*failure.findings, finding])
+
+
+TOOLKIT = "CDKToolkit"
+"""The default name of the stack of `cdk bootstrap`; an account may use another."""
+
+
+def must_bootstrap(access: Access, assembly: Path, notice: Notice = lambda _: None) -> bool:
+    """Whether the bootstrap is missing, incomplete, or older than a synthesised stack needs.
+
+    The version is in the parameter that each template names. Waits for a bootstrap in progress.
+
+    Raises:
+        CannotRunError: the bootstrap's stack is stuck.
+    """
+    toolkit = ready_stack(access, TOOLKIT, lambda _: False, notice).stack
+    if toolkit is not None and toolkit.state is not StackState.READY:
+        return True
+    return any(
+        bootstrap_version(access, name) < minimum for name, minimum in needed_versions(assembly).items()
+    )
+
+
+def needed_versions(assembly: Path) -> dict[str, int]:
+    """The bootstrap version that a synthesised assembly's stacks need, by parameter name."""
+    artifacts = json.loads((assembly / "manifest.json").read_text())["artifacts"].values()
+    versions: dict[str, int] = {}
+    for artifact in artifacts:
+        properties = artifact.get("properties", {})
+        if "bootstrapStackVersionSsmParameter" in properties:
+            name = properties["bootstrapStackVersionSsmParameter"]
+            versions[name] = max(versions.get(name, 0), properties["requiresBootstrapStackVersion"])
+    return versions
+
+
+def bootstrap_version(access: Access, name: str) -> int:
+    """The account's bootstrap version, from a parameter; 0 if the parameter does not exist."""
+    try:
+        return int(access.client("ssm").get_parameter(Name=name)["Parameter"]["Value"])
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ParameterNotFound":
+            return 0
+        raise
+
+
+def is_unchanged(access: Access, assembly: Path, name: str) -> bool:
+    """Whether a deploy of the stack would change nothing; False wherever that is uncertain.
+
+    Compared are status, template, tags, notifications, protection, and the values of parameters from the
+    parameter store. A dynamic reference (`{{resolve:ssm:...}}`) is looked up by CloudFormation only when its
+    resource changes, so an equal template has nothing to look up.
+    """
+    try:
+        with aws_errors_as_findings():
+            return _is_unchanged(access, synthesised_stack(assembly, name), name)
+    except CannotRunError:
+        return False
+
+
+def _is_unchanged(access: Access, own_stack: SynthesisedStack, name: str) -> bool:
+    cloudformation = access.client("cloudformation")
+    (live_stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if not has_same_settings(own_stack, live_stack):
+        return False
+    body: Any = cloudformation.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
+    if not has_same_template(own_stack, body):
+        return False
+    return all(
+        access.client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"] == value
+        for parameter, value in stored_values(own_stack, live_stack)
+    )

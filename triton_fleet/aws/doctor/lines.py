@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from triton_fleet.endpoint.dashboard.log_queries import ERROR_HEAD, ERROR_WORDS
-from triton_fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
+from triton_fleet.rules.about.security import SECRET_NAME, SECRET_VALUE
 
 ERROR = re.compile(rf"{ERROR_HEAD}|(?i:{'|'.join(ERROR_WORDS)}|\bUNAVAILABLE: |^\s*ERROR: )")
 INFORMATION = re.compile(r"^I\d{4} \d{2}:\d{2}:\d{2}")
 """The beginning of Triton's lines that are not errors; most lines, if the log is verbose."""
 ROW = re.compile(r"^\|(?P<cells>.*)\|\s*$")
-ASSIGNED = re.compile(r"\b(?P<name>\w{3,64})['\"]?\s{0,3}[=:]\s{0,3}['\"]?")
+ASSIGNMENT = re.compile(r"\b(?P<name>\w{3,64})['\"]?\s{0,3}[=:]\s{0,3}['\"]?")
 VALUE = re.compile(r"[^\s'\",;]+")
 MASK = "[a secret]"
 MOST_LINES, MOST_CHARACTERS = 4_000, 4_000
@@ -26,13 +26,13 @@ def is_error(line: str) -> bool:
 
 def bare(text: str) -> str:
     """The text without what looks like a secret: a model may print anything to the log."""
-    shown, at, text = list[str](), 0, text[:MOST_CHARACTERS]
-    for match in ASSIGNED.finditer(text):
+    parts, at, text = list[str](), 0, text[:MOST_CHARACTERS]
+    for match in ASSIGNMENT.finditer(text):
         value = VALUE.match(text, match.end())
         if value is not None and match.start() >= at and SECRET_NAME.search(match["name"]):
-            shown += [text[at : value.start()], MASK]
+            parts += [text[at : value.start()], MASK]
             at = value.end()
-    return SECRET_VALUE.sub(MASK, "".join([*shown, text[at:]]))
+    return SECRET_VALUE.sub(MASK, "".join([*parts, text[at:]]))
 
 
 def one_line(text: str) -> str:
@@ -46,8 +46,10 @@ def symptom_texts(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     Triton's informational lines are left out. The cells of a table's row, which Triton folds to the table's
     width, are joined.
     """
-    kept = [line[:MOST_CHARACTERS] for line in lines if INFORMATION.match(line) is None][-MOST_LINES:]
-    whole = list(unfold_tables(kept))
+    relevant_lines = [line[:MOST_CHARACTERS] for line in lines if INFORMATION.match(line) is None][
+        -MOST_LINES:
+    ]
+    whole = list(unfold_tables(relevant_lines))
     yield from zip(whole, [*whole[1:], ""], strict=True)
 
 

@@ -1,4 +1,4 @@
-"""What was read of an endpoint: its stack, SageMaker's description, its logs, and what was denied."""
+"""Facts read about an endpoint: its stack, SageMaker's description, its logs, and what was denied."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from triton_fleet.aws.deploy.failures import Failure
 from triton_fleet.aws.doctor.lines import is_error, symptom_texts
 from triton_fleet.aws.running_configuration import runs_another
 from triton_fleet.awsapi.describe import UNDER_WAY
-from triton_fleet.catalog.stack_statuses import StackState, stack_status
+from triton_fleet.catalog.cloudformation import StackState, stack_status
 from triton_fleet.catalog.symptoms import Where
 from triton_fleet.findings import Finding
 
 WAIT = "wait for an operation in progress; if it failed, remove the cause and deploy again"
-SERVING = ("Updating", "SystemUpdating")
+STATUSES_WITH_SERVICE = ("Updating", "SystemUpdating")
 """Statuses of an endpoint whose instances change or are maintained, if no configuration is being deployed.
 
 Source: SageMaker API reference, DescribeEndpoint, EndpointStatus and PendingDeploymentSummary.
@@ -28,17 +28,17 @@ Source: SageMaker API reference, DescribeEndpoint, EndpointStatus and PendingDep
 class Passage:
     """A text in which a symptom may begin, the text after it, and its source, for a sentence."""
 
-    where: Where
+    origin: Where
     of: str
     text: str
-    following: str = ""
+    next_text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeenStack:
     """The endpoint's stack, perhaps a deleted one, its last operation before that, and what it declares.
 
-    `ended` is None while an operation is in progress; `stopped` is where its rollback stopped, if it did;
+    `end` is None while an operation is in progress; `rollback` is where its rollback stopped, if it did;
     `stuck` is the finding if no deploy can repair it.
     """
 
@@ -48,8 +48,8 @@ class SeenStack:
     began: datetime | None
     failures: tuple[Failure, ...]
     declares: str | None
-    ended: datetime | None = None
-    stopped: FailedRollback | None = None
+    end: datetime | None = None
+    rollback: FailedRollback | None = None
     stuck: Finding | None = None
 
     @property
@@ -58,7 +58,7 @@ class SeenStack:
         return stack_status(self.status).state is StackState.UNDER_WAY
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether its last operation failed; False while one is in progress."""
         return bool(self.failures) or "ROLLBACK" in self.status or self.status.endswith("_FAILED")
 
@@ -70,13 +70,13 @@ class SeenEndpoint:
     status: str
     reason: str
     config: str
-    pending: bool
+    is_pending: bool
     variants: tuple[str, ...] = ()
 
     @property
     def in_service(self) -> bool:
         """Whether it answers calls with its latest configuration."""
-        return self.status == "InService" or (self.status in SERVING and not self.pending)
+        return self.status == "InService" or (self.status in STATUSES_WITH_SERVICE and not self.is_pending)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ class SeenLog:
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """All evidence; `missing` are the IAM actions that were denied, `since` is the start of the logs.
+    """All evidence; `denials` are the IAM actions that were denied, `since` is the start of the logs.
 
     `calls` is None without an endpoint.
     """
@@ -115,55 +115,55 @@ class Observation:
     logs: tuple[SeenLog, ...] = ()
     calls: Calls | None = None
     since: datetime | None = None
-    missing: tuple[str, ...] = ()
+    denials: tuple[str, ...] = ()
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether the last deploy failed, or the endpoint does not answer."""
-        stack_failed = self.stack is not None and self.stack.failed
+        is_stack_bad = self.stack is not None and self.stack.has_failed
         is_down = self.endpoint is not None and not self.endpoint.in_service
-        return stack_failed or is_down or (self.endpoint is None and not self.endpoint_hidden)
+        return is_stack_bad or is_down or (self.endpoint is None and not self.is_endpoint_hidden)
 
     @property
     def under_way(self) -> bool:
         """Whether the endpoint is being changed and nothing has failed so far."""
-        stack_failed = self.stack is not None and self.stack.failed
-        return self.endpoint is not None and self.endpoint.status in UNDER_WAY and not stack_failed
+        is_stack_bad = self.stack is not None and self.stack.has_failed
+        return self.endpoint is not None and self.endpoint.status in UNDER_WAY and not is_stack_bad
 
     @property
     def calls_fail(self) -> bool:
         """Whether so many recent calls failed that the endpoint is not healthy."""
-        return self.calls is not None and self.calls.are_failing
+        return self.calls is not None and self.calls.is_failing
 
     @property
     def declares(self) -> str | None:
         """The configuration that the stack declares; None while a stopped rollback leaves that open."""
-        return self.stack.declares if self.stack is not None and self.stack.stopped is None else None
+        return self.stack.declares if self.stack is not None and self.stack.rollback is None else None
 
     @property
-    def stack_hidden(self) -> bool:
+    def is_stack_hidden(self) -> bool:
         """Whether it is unknown if there is a stack, as access was denied."""
-        return any(each.startswith("cloudformation:") for each in self.missing)
+        return any(action.startswith("cloudformation:") for action in self.denials)
 
     @property
-    def endpoint_hidden(self) -> bool:
+    def is_endpoint_hidden(self) -> bool:
         """Whether it is unknown if there is an endpoint, as access was denied."""
-        return any(each.startswith("sagemaker:") for each in self.missing)
+        return any(action.startswith("sagemaker:") for action in self.denials)
 
     @property
     def passages(self) -> Iterator[Passage]:
         """The texts that are searched for symptoms."""
         if self.stack is not None:
             for failure in self.stack.failures:
-                yield Passage(where=Where.EVENT, of=f"the event of {failure.kind}", text=failure.own_reason)
-            yield Passage(where=Where.EVENT, of=f"the stack {self.stack.name}", text=self.stack.reason)
+                yield Passage(origin=Where.EVENT, of=f"the event of {failure.kind}", text=failure.own_reason)
+            yield Passage(origin=Where.EVENT, of=f"the stack {self.stack.name}", text=self.stack.reason)
         if self.endpoint is not None:
-            yield Passage(where=Where.REASON, of="the endpoint's FailureReason", text=self.endpoint.reason)
+            yield Passage(origin=Where.REASON, of="the endpoint's FailureReason", text=self.endpoint.reason)
         for log in self.logs:
             for stream, lines in log.streams.items():
-                for text, following in symptom_texts(lines):
+                for text, next_text in symptom_texts(lines):
                     of = f"{log.of} ({stream})"
-                    yield Passage(where=Where.LOG, of=of, text=text, following=following)
+                    yield Passage(origin=Where.LOG, of=of, text=text, next_text=next_text)
 
     @property
     def absent(self) -> Finding | None:
@@ -171,7 +171,7 @@ class Observation:
         message = ""
         if self.endpoint is not None and not self.endpoint.in_service:
             message = f"{self.name} is {self.endpoint.status}"
-        elif self.endpoint is None and not self.endpoint_hidden:
+        elif self.endpoint is None and not self.is_endpoint_hidden:
             stack = f", and its stack is {self.stack.status}" if self.stack is not None else ""
             message = f"the endpoint {self.name} does not exist{stack}"
         return Finding(code="FL641", message=message, hint=WAIT) if message else None
@@ -180,6 +180,6 @@ class Observation:
     def another(self) -> Finding | None:
         """The finding if the endpoint does not run what its stack declares, or was deleted."""
         is_down = self.endpoint is not None and not self.endpoint.in_service
-        if (declares := self.declares) is None or is_down or self.endpoint_hidden:
+        if (declares := self.declares) is None or is_down or self.is_endpoint_hidden:
             return None
         return runs_another(self.name, self.endpoint.config if self.endpoint else None, declares)

@@ -1,4 +1,4 @@
-"""What a deployed stack declares: its resources with references, attributes and parameters put in."""
+"""The declaration of a deployed stack: its resources with references, attributes and parameters put in."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class DeclaredResource:
         """Its physical id; of an ARN the end, which SageMaker lowers, unless the template gives the name."""
         if not self.physical_id.startswith("arn:"):
             return self.physical_id
-        given = self.properties.get(f"{self.type.rpartition('::')[2]}Name")
-        return given if isinstance(given, str) else self.physical_id.rpartition("/")[2]
+        template_name = self.properties.get(f"{self.type.rpartition('::')[2]}Name")
+        return template_name if isinstance(template_name, str) else self.physical_id.rpartition("/")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +81,11 @@ def declared_stack(access: Access, stack: LiveStack) -> DeclaredStack:
         resources=tuple(
             DeclaredResource(
                 logical_id=id,
-                type=each["Type"],
+                type=resource["Type"],
                 physical_id=ids[id],
-                properties=values.properties(each.get("Properties", {})),
+                properties=values.properties(resource.get("Properties", {})),
             )
-            for id, each in sorted(template.get("Resources", {}).items())
+            for id, resource in sorted(template.get("Resources", {}).items())
             if id in ids
         ),
     )
@@ -98,29 +98,29 @@ class _Values:
         self, access: Access, stack: LiveStack, template: Mapping[str, Any], ids: Mapping[str, str]
     ) -> None:
         self._access, self._ids, self._types = access, ids, template.get("Resources", {})
-        place = access.place
+        deployment = access.deployment
         self._pseudo = {
-            "AWS::AccountId": place.account,
-            "AWS::Partition": place.partition.name,
-            "AWS::Region": place.region,
+            "AWS::AccountId": deployment.account,
+            "AWS::Partition": deployment.partition.name,
+            "AWS::Region": deployment.region,
             "AWS::StackId": stack.id,
             "AWS::StackName": stack.name,
-            "AWS::URLSuffix": place.partition.dns,
+            "AWS::URLSuffix": deployment.partition.dns,
         }
         self._parameters: dict[str, str] = {}
 
-    def properties(self, declared: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self._value(value) for name, value in self._present(declared)}
+    def properties(self, declaration: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self._value(value) for name, value in self._present(declaration)}
 
     @staticmethod
-    def _present(declared: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        return ((name, value) for name, value in declared.items() if value != {"Ref": "AWS::NoValue"})
+    def _present(properties: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        return ((name, value) for name, value in properties.items() if value != {"Ref": "AWS::NoValue"})
 
     def _value(self, node: Any) -> Any:
         if isinstance(node, str):
-            return PARAMETER.sub(lambda found: self._parameter(found[1]), node)
+            return PARAMETER.sub(lambda match: self._parameter(match[1]), node)
         if isinstance(node, list):
-            return [self._value(each) for each in node if each != {"Ref": "AWS::NoValue"}]
+            return [self._value(item) for item in node if item != {"Ref": "AWS::NoValue"}]
         if not isinstance(node, Mapping):
             return node
         if len(node) == 1:
@@ -130,12 +130,12 @@ class _Values:
             if function == "Fn::GetAtt":
                 return self._attribute(*argument)
             if function == "Fn::Join":
-                return self._joined(*argument)
+                return self._join(*argument)
             if function.startswith("Fn::"):
                 return UNKNOWN
         return {name: self._value(value) for name, value in self._present(node)}
 
-    def _joined(self, separator: str, parts: Any) -> Any:
+    def _join(self, separator: str, parts: Any) -> Any:
         values = self._value(parts)
         return UNKNOWN if UNKNOWN in values else separator.join(map(str, values))
 
@@ -144,8 +144,8 @@ class _Values:
         if id is None:
             return UNKNOWN
         if attribute in ("EndpointName", "EndpointConfigName", "ModelName"):
-            given = self._types[resource].get("Properties", {}).get(attribute)
-            return given if isinstance(given, str) else AnyCase(id.rpartition("/")[2])
+            name = self._types[resource].get("Properties", {}).get(attribute)
+            return name if isinstance(name, str) else AnyCase(id.rpartition("/")[2])
         partition, account = self._pseudo["AWS::Partition"], self._pseudo["AWS::AccountId"]
         match type, attribute:
             case "AWS::IAM::OIDCProvider", "Arn":
@@ -160,6 +160,6 @@ class _Values:
 
     def _parameter(self, name: str) -> str:
         if name not in self._parameters:
-            found = self._access.client("ssm").get_parameter(Name=name)
-            self._parameters[name] = found["Parameter"]["Value"]
+            answer = self._access.client("ssm").get_parameter(Name=name)
+            self._parameters[name] = answer["Parameter"]["Value"]
         return self._parameters[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from triton_fleet.aws.drift.declaration import UNKNOWN, AnyCase
 
 NAMES = ("Sid", "Id", "Name", "ScheduledActionName", "VariantName")
 """Keys whose values name an item of a list, so that the order of the list makes no difference."""
-MAX_SHOWN = 60
+MAX_VALUE_LENGTH = 60
 """Signs of a value that is shown to people; JSON has all of it."""
 WORDS = {
     "ActionsEnabled": "actions",
@@ -55,35 +55,37 @@ class Difference:
     """One property that runs otherwise than declared; `path` is empty for a resource that was deleted."""
 
     path: tuple[str, ...]
-    declared: Any
+    template_value: Any
     actual: Any
 
     def __str__(self) -> str:
         """In words."""
         if not self.path:
             return "deleted"
-        if isinstance(self.declared, bool | Absent) and isinstance(self.actual, bool):
-            return f"{words(self.path)} {_switch(self.declared)} → {_switch(self.actual)}"
-        return f"{words(self.path)} {shown(self.declared)} → {shown(self.actual)}"
+        if isinstance(self.template_value, bool | Absent) and isinstance(self.actual, bool):
+            return f"{words(self.path)} {_switch(self.template_value)} → {_switch(self.actual)}"
+        return f"{words(self.path)} {value_text(self.template_value)} → {value_text(self.actual)}"
 
 
-DELETED = Difference(path=(), declared="declared", actual="deleted")
+DELETION = Difference(path=(), template_value="declared", actual="deleted")
 
 
-def differences(declared: Any, actual: Any, path: tuple[str, ...] = ()) -> Iterator[Difference]:
-    """What differs; properties that are not declared are compared only within a `Whole`.
+def differences(template_value: Any, actual: Any, path: tuple[str, ...] = ()) -> Iterator[Difference]:
+    """The differences; properties that are not declared are compared only within a `Whole`.
 
     Numbers are compared by value, and lists without order where they hold plain values or named items.
     """
-    if declared is UNKNOWN:
+    if template_value is UNKNOWN:
         return
-    declared, actual = _keyed(declared), _keyed(actual)
-    if isinstance(declared, Mapping) and isinstance(actual, Mapping):
-        extra = [key for key in actual if key not in declared] if isinstance(declared, Whole) else []
-        for key in [*declared, *extra]:
-            yield from differences(declared.get(key, ABSENT), actual.get(key, ABSENT), (*path, key))
-    elif not _is_same(declared, actual):
-        yield Difference(path=path, declared=declared, actual=actual)
+    template_value, actual = _by_name(template_value), _by_name(actual)
+    if isinstance(template_value, Mapping) and isinstance(actual, Mapping):
+        extra = (
+            [key for key in actual if key not in template_value] if isinstance(template_value, Whole) else []
+        )
+        for key in [*template_value, *extra]:
+            yield from differences(template_value.get(key, ABSENT), actual.get(key, ABSENT), (*path, key))
+    elif not _is_same(template_value, actual):
+        yield Difference(path=path, template_value=template_value, actual=actual)
 
 
 def words(path: tuple[str, ...]) -> str:
@@ -91,7 +93,7 @@ def words(path: tuple[str, ...]) -> str:
     return " ".join(WORDS.get(part, part) for part in path)
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value for people; a long one ends with an ellipsis."""
     text = (
         value
@@ -100,30 +102,32 @@ def shown(value: Any) -> str:
         if value is ABSENT
         else json.dumps(value, default=str)
     )
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 1]}…"
 
 
 def _switch(value: Any) -> str:
     return "none" if value is ABSENT else "on" if value else "off"
 
 
-def _keyed(value: Any) -> Any:
+def _by_name(value: Any) -> Any:
     """A list of named items as a mapping; a list of one item as that item would be in a policy."""
-    if isinstance(value, list | tuple) and value and all(isinstance(each, Mapping) for each in value):
+    if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
         for name in NAMES:
-            if len({str(each.get(name, "")) for each in value} - {""}) == len(value):
-                return Whole({str(each[name]): each for each in value})
-        return Whole({str(number): each for number, each in enumerate(value, start=1)})
+            if len({str(item.get(name, "")) for item in value} - {""}) == len(value):
+                return Whole({str(item[name]): item for item in value})
+        return Whole({str(number): item for number, item in enumerate(value, start=1)})
     return value
 
 
-def _is_same(declared: Any, actual: Any) -> bool:
-    if isinstance(declared, list) or isinstance(actual, list):
-        ones, others = _plain(declared), _plain(actual)
-        return UNKNOWN in ones or sorted(map(_text, ones)) == sorted(map(_text, others))
-    if isinstance(declared, AnyCase):
-        return declared.lower() == str(actual).lower()
-    return _text(declared) == _text(actual)
+def _is_same(template_value: Any, actual: Any) -> bool:
+    if isinstance(template_value, list) or isinstance(actual, list):
+        declared_values, actual_values = _plain(template_value), _plain(actual)
+        return UNKNOWN in declared_values or sorted(map(_text, declared_values)) == sorted(
+            map(_text, actual_values)
+        )
+    if isinstance(template_value, AnyCase):
+        return template_value.lower() == str(actual).lower()
+    return _text(template_value) == _text(actual)
 
 
 def _plain(value: Any) -> list[Any]:
@@ -147,3 +151,21 @@ def _text(value: Any) -> str:
             else str(value)
         )
         return text.encode("ascii", "replace").decode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The differences of one resource, which people know as the subject.
+
+    `restore` brings it back to what is declared; None where only a new stack does. Several resources may
+    share one.
+    """
+
+    subject: str
+    differences: tuple[Difference, ...]
+    restore: Callable[[], object] | None
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the resource does not exist any more."""
+        return self.differences == (DELETION,)

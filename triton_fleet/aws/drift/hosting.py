@@ -12,20 +12,16 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import DeclaredStack
-from triton_fleet.aws.drift.difference import DELETED, Difference, differences
+from triton_fleet.aws.drift.difference import DELETION, Comparison, Difference, differences
 from triton_fleet.aws.drift.scaling import TARGET, bounds
 from triton_fleet.aws.running_configuration import CONFIGURATION, is_same_configuration
 from triton_fleet.awsapi.describe import described_endpoint, is_missing, scalable_id
 
 ENDPOINT, MODEL = "AWS::SageMaker::Endpoint", "AWS::SageMaker::Model"
-DEFINITIONS = (
-    (MODEL, "Model", "model"),
-    (CONFIGURATION, "EndpointConfig", "endpoint_config"),
-)
+DEFINITIONS = ((MODEL, "Model", "model"), (CONFIGURATION, "EndpointConfig", "endpoint_config"))
 """Types with their noun and their calls in SageMaker's API."""
-COMPARED = (
+DEFINITION_PROPERTIES = (
     "Containers",
     "ExecutionRoleArn",
     "PrimaryContainer",
@@ -59,19 +55,23 @@ def definitions(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
     sagemaker: Any = access.client("sagemaker")
     for type, noun, call in DEFINITIONS:
         for resource in stack.of_type(type):
-            named = {f"{noun}Name": resource.name}
-            wanted = {name: value for name, value in resource.properties.items() if name in COMPARED}
+            name_argument = {f"{noun}Name": resource.name}
+            properties = {
+                name: value for name, value in resource.properties.items() if name in DEFINITION_PROPERTIES
+            }
             subject = f"{type.rpartition('::')[2]} {resource.name}"
             try:
-                live = getattr(sagemaker, f"describe_{call}")(**named)
+                live = getattr(sagemaker, f"describe_{call}")(**name_argument)
             except ClientError as error:
                 if not is_missing(error):
                     raise
-                create = partial(getattr(sagemaker, f"create_{call}"), **{**resource.properties, **named})
-                yield Comparison(subject=subject, differences=(DELETED,), restore=create)
+                create = partial(
+                    getattr(sagemaker, f"create_{call}"), **{**resource.properties, **name_argument}
+                )
+                yield Comparison(subject=subject, differences=(DELETION,), restore=create)
             else:
-                differing = tuple(differences(wanted, live))
-                yield Comparison(subject=subject, differences=differing, restore=None)
+                changes = tuple(differences(properties, live))
+                yield Comparison(subject=subject, differences=changes, restore=None)
 
 
 def endpoints(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
@@ -80,23 +80,25 @@ def endpoints(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
     for endpoint in stack.of_type(ENDPOINT):
         live = described_endpoint(sagemaker, endpoint.name)
         if live is None:
-            given: Any = {name: endpoint.properties[name] for name in CREATE if name in endpoint.properties}
-            create = partial(sagemaker.create_endpoint, EndpointName=endpoint.name, **given)
-            yield Comparison(subject=SUBJECT, differences=(DELETED,), restore=create)
+            arguments: Any = {
+                name: endpoint.properties[name] for name in CREATE if name in endpoint.properties
+            }
+            create = partial(sagemaker.create_endpoint, EndpointName=endpoint.name, **arguments)
+            yield Comparison(subject=SUBJECT, differences=(DELETION,), restore=create)
             continue
-        wanted = endpoint.properties["EndpointConfigName"]
-        if not is_same_configuration(live["EndpointConfigName"], wanted):
-            found = differences(
-                {"EndpointConfigName": wanted}, {"EndpointConfigName": live["EndpointConfigName"]}
+        config_name = endpoint.properties["EndpointConfigName"]
+        if not is_same_configuration(live["EndpointConfigName"], config_name):
+            changes = differences(
+                {"EndpointConfigName": config_name}, {"EndpointConfigName": live["EndpointConfigName"]}
             )
-            given = {name: endpoint.properties[name] for name in UPDATE if name in endpoint.properties}
+            arguments = {name: endpoint.properties[name] for name in UPDATE if name in endpoint.properties}
             restore = partial(
                 sagemaker.update_endpoint,
                 EndpointName=endpoint.name,
-                EndpointConfigName=wanted,
-                **given,
+                EndpointConfigName=config_name,
+                **arguments,
             )
-            yield Comparison(subject=SUBJECT, differences=tuple(found), restore=restore)
+            yield Comparison(subject=SUBJECT, differences=tuple(changes), restore=restore)
             continue
         for variant in live.get("ProductionVariants", []):
             yield _variant(sagemaker, stack, endpoint.name, variant)
@@ -105,29 +107,29 @@ def endpoints(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
 def _variant(sagemaker: Any, stack: DeclaredStack, endpoint: str, live: Mapping[str, Any]) -> Comparison:
     """A variant's weight, and its instances where scaling may not have set them."""
     name = live["VariantName"]
-    declared = next(
-        each
+    declaration = next(
+        item
         for config in stack.of_type(CONFIGURATION)
-        for each in config.properties["ProductionVariants"]
-        if each["VariantName"] == name
+        for item in config.properties["ProductionVariants"]
+        if item["VariantName"] == name
     )
-    found, wanted = list[Difference](), dict[str, Any]()
+    changes, settings = list[Difference](), dict[str, Any]()
     if "DesiredWeight" in live:
-        wanted["DesiredWeight"] = float(declared.get("InitialVariantWeight", 1))
-        found += differences({"DesiredWeight": wanted["DesiredWeight"]}, live)
+        settings["DesiredWeight"] = float(declaration.get("InitialVariantWeight", 1))
+        changes += differences({"DesiredWeight": settings["DesiredWeight"]}, live)
     count = live.get("DesiredInstanceCount")
-    if count is not None and "InitialInstanceCount" in declared:
+    if count is not None and "InitialInstanceCount" in declaration:
         id = scalable_id(endpoint, name)
-        target = next((each for each in stack.of_type(TARGET) if each.properties["ResourceId"] == id), None)
-        least, most = bounds(target) if target else ({int(declared["InitialInstanceCount"])},) * 2
-        nearest = min(max(count, min(least)), max(most))
+        target = next((item for item in stack.of_type(TARGET) if item.properties["ResourceId"] == id), None)
+        minimums, maximums = bounds(target) if target else ({int(declaration["InitialInstanceCount"])},) * 2
+        nearest = min(max(count, min(minimums)), max(maximums))
         if nearest != count:
-            wanted["DesiredInstanceCount"] = nearest
-            text = f"{min(least)} to {max(most)}" if target else str(nearest)
-            found += differences({"DesiredInstanceCount": text}, {"DesiredInstanceCount": str(count)})
+            settings["DesiredInstanceCount"] = nearest
+            text = f"{min(minimums)} to {max(maximums)}" if target else str(nearest)
+            changes += differences({"DesiredInstanceCount": text}, {"DesiredInstanceCount": str(count)})
     restore = partial(
         sagemaker.update_endpoint_weights_and_capacities,
         EndpointName=endpoint,
-        DesiredWeightsAndCapacities=[{"VariantName": name, **wanted}],
+        DesiredWeightsAndCapacities=[{"VariantName": name, **settings}],
     )
-    return Comparison(subject=f"variant {name}", differences=tuple(found), restore=restore)
+    return Comparison(subject=f"variant {name}", differences=tuple(changes), restore=restore)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.aws.preflight.subject import AT_ONCE
+from triton_fleet.aws.preflight.subject import MAX_PARALLEL_REQUESTS
 from triton_fleet.awsapi.describe import described_endpoint, is_missing
 from triton_fleet.core.parallel import all_in_parallel
 
@@ -27,21 +27,21 @@ class RunningInstances:
     """Instances by endpoint and type; `all_seen` is whether these are all endpoints."""
 
     by_endpoint: Mapping[str, Mapping[str, int]]
-    all_seen: bool
+    is_complete: bool
 
     def of(self, endpoint: str) -> Mapping[str, int]:
-        """What one endpoint runs, by instance type; empty if it does not exist."""
+        """The instances of one endpoint by type; empty if it does not exist."""
         return self.by_endpoint.get(endpoint, {})
 
-    def of_others(self, ours: Iterable[str], instance_type: str | None) -> int:
+    def count_foreign(self, ours: Iterable[str], instance_type: str | None) -> int:
         """How many instances of a type (None: of any type) run for endpoints that are not ours."""
-        named = set(ours)
+        own_names = set(ours)
         return sum(
             count
-            for name, running in self.by_endpoint.items()
-            if name not in named
-            for each, count in running.items()
-            if instance_type in (None, each)
+            for name, counts in self.by_endpoint.items()
+            if name not in own_names
+            for type, count in counts.items()
+            if instance_type in (None, type)
         )
 
 
@@ -54,21 +54,23 @@ def running_instances(sagemaker: SageMakerClient) -> RunningInstances:
     pages = sagemaker.get_paginator("list_endpoints").paginate(
         SortBy="CreationTime", SortOrder="Descending", PaginationConfig={"MaxItems": MAX_ENDPOINTS + 1}
     )
-    names = [each["EndpointName"] for page in pages for each in page["Endpoints"]]
-    described = all_in_parallel(names[:MAX_ENDPOINTS], lambda name: _of_endpoint(sagemaker, name), AT_ONCE)
-    by_endpoint = dict(zip(names, described, strict=False))
-    return RunningInstances(by_endpoint=by_endpoint, all_seen=len(names) <= MAX_ENDPOINTS)
+    names = [endpoint["EndpointName"] for page in pages for endpoint in page["Endpoints"]]
+    instances = all_in_parallel(
+        names[:MAX_ENDPOINTS], lambda name: _of_endpoint(sagemaker, name), MAX_PARALLEL_REQUESTS
+    )
+    by_endpoint = dict(zip(names, instances, strict=False))
+    return RunningInstances(by_endpoint=by_endpoint, is_complete=len(names) <= MAX_ENDPOINTS)
 
 
 def _of_endpoint(sagemaker: SageMakerClient, name: str) -> Mapping[str, int]:
     """By type: the current or the desired count, whichever is larger, and those of an update in progress."""
-    counts, found = Counter[str](), described_endpoint(sagemaker, name)
-    if found is None:  # it was deleted meanwhile
+    counts, description = Counter[str](), described_endpoint(sagemaker, name)
+    if description is None:  # it was deleted meanwhile
         return counts
-    types = _types(sagemaker, found["EndpointConfigName"])
-    for variant in _variants(found):
+    types = _types(sagemaker, description["EndpointConfigName"])
+    for variant in _variants(description):
         counts += _by_type(variant, types.get(variant["VariantName"], UNKNOWN))
-    for variant in _variants(found.get("PendingDeploymentSummary", {})):
+    for variant in _variants(description.get("PendingDeploymentSummary", {})):
         counts += _by_type(variant, variant.get("InstanceType", UNKNOWN))
     return +counts
 
@@ -96,8 +98,8 @@ def _types(sagemaker: SageMakerClient, config: str) -> Mapping[str, str]:
     }
 
 
-def _variants(found: Mapping[str, Any]) -> list[Any]:
-    return [*found.get("ProductionVariants", ()), *found.get("ShadowProductionVariants", ())]
+def _variants(description: Mapping[str, Any]) -> list[Any]:
+    return [*description.get("ProductionVariants", ()), *description.get("ShadowProductionVariants", ())]
 
 
 def _count(variant: Mapping[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""Whether the account's quotas allow the instances of the endpoints and of their updates."""
+"""Checks that the quotas of an account allow the instances of endpoints and updates, and its functions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from functools import cached_property
 from math import floor
 from typing import Any
 
-from triton_fleet.aws.preflight.check_result import CheckResult
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.deploy.worker_pool import Headroom, Need
 from triton_fleet.aws.preflight.instances import MAX_ENDPOINTS, running_instances
-from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.aws.preflight.subject import CheckResult, Subject
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.catalog.limits import all_instances_quota, instance_quota, quota_service
-from triton_fleet.context.capacity import Capacity, Demand, capacity, demand
+from triton_fleet.context.capacity import DEFAULT_CONCURRENCY, Capacity, Demand, capacity, demand
 from triton_fleet.context.machines import Machine, own_machines
-from triton_fleet.findings import Finding
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import CannotRunError, Finding
 from triton_fleet.spec.problems import dotted_path
 
-NAMED = 3
+MAX_ENDPOINT_NAMES = 3
 """How many endpoints are named in a sentence."""
 NO_FALLBACK = "SageMaker refuses an endpoint that names a type without free quota, also as a fallback"
 UNKNOWN_SHARE = "it is not known how many of them SageMaker counts for a pool"
@@ -39,7 +42,7 @@ class QuotaUse:
     quota: Quota
     type: str | None
     fleets: Sequence[Capacity]
-    others: int
+    foreign_count: int
 
     @property
     def endpoints(self) -> list[Capacity]:
@@ -59,7 +62,7 @@ class QuotaUse:
     @cached_property
     def max_demand(self) -> Demand:
         """The instances that count if SageMaker counts all instances of an endpoint for each of its pools."""
-        return demand(self.fleets, self.others, self.type)
+        return demand(self.fleets, self.foreign_count, self.type)
 
     @cached_property
     def certain_demand(self) -> Demand:
@@ -67,7 +70,7 @@ class QuotaUse:
         fallbacks = self.fallbacks
         fleets = [fleet for fleet in self.fleets if fleet not in fallbacks]
         return demand(
-            fleets, self.others + sum(fallback.runs(self.type) for fallback in fallbacks), self.type
+            fleets, self.foreign_count + sum(fallback.runs(self.type) for fallback in fallbacks), self.type
         )
 
     @property
@@ -90,27 +93,29 @@ def quotas(subject: Subject) -> Iterator[CheckResult]:
     without free quota is an error. How many instances it counts for a pool is not known, so that too little
     free quota of such a type only warns. Source: SageMaker's hosting examples, capacity-aware-instance-pool.
     """
-    running = running_instances(subject.access.client("sagemaker"))
-    specs = {name: loaded.spec for name, loaded in subject.specs.items()}
-    fleets = [capacity(spec, running.of(name)) for name, spec in specs.items()]
+    instances = running_instances(subject.access.client("sagemaker"))
+    specs = {name: loaded_spec.spec for name, loaded_spec in subject.specs.items()}
+    fleets = [capacity(spec, instances.of(name)) for name, spec in specs.items()]
     if not fleets:
         return
-    counted = counted_quotas(fleets)
-    found = read_quotas(subject.access.client("service-quotas"), counted)
-    for name, instance_type in counted.items():
-        if name in found:
-            others = running.of_others(specs, instance_type)
-            use = QuotaUse(quota=found[name], type=instance_type, fleets=fleets, others=others)
+    types_by_quota = counted_quotas(fleets)
+    quota_by_name = read_quotas(subject.access.client("service-quotas"), types_by_quota)
+    for name, instance_type in types_by_quota.items():
+        if name in quota_by_name:
+            foreign_count = instances.count_foreign(specs, instance_type)
+            use = QuotaUse(
+                quota=quota_by_name[name], type=instance_type, fleets=fleets, foreign_count=foreign_count
+            )
             yield _evaluate_quota(subject, use)
         else:
-            message = f"Service Quotas has no quota with the name {name!r} for {subject.place.account}"
+            message = f"Service Quotas has no quota with the name {name!r} for {subject.deployment.account}"
             hint = "check in the console whether it has another name"
             finding = subject.of_environment("FL627", message, hint, warns=True)
-            yield CheckResult(what="quota", text=f"{name}: unknown", findings=(finding,))
-    if not running.all_seen:
+            yield CheckResult(title="quota", text=f"{name}: unknown", findings=(finding,))
+    if not instances.is_complete:
         message = f"there are more than {MAX_ENDPOINTS} endpoints; instances of the oldest are not counted"
         finding = subject.of_environment("FL627", message, "count them in the console", warns=True)
-        yield CheckResult(what="quota", text=f"more than {MAX_ENDPOINTS} endpoints", findings=(finding,))
+        yield CheckResult(title="quota", text=f"more than {MAX_ENDPOINTS} endpoints", findings=(finding,))
 
 
 def counted_quotas(fleets: Sequence[Capacity]) -> dict[str, str | None]:
@@ -119,7 +124,7 @@ def counted_quotas(fleets: Sequence[Capacity]) -> dict[str, str | None]:
     return of_types | {all_instances_quota(): None}
 
 
-def read_quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quota]:
+def read_quotas(service_quotas: Any, names: Mapping[str, object]) -> dict[str, Quota]:
     """The quotas with these names; SageMaker has thousands, so pages are read only until all are found.
 
     Raises:
@@ -127,20 +132,20 @@ def read_quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, 
     """
     quotas: dict[str, Quota] = {}
     for page in service_quotas.get_paginator("list_service_quotas").paginate(ServiceCode=quota_service()):
-        for each in page["Quotas"]:
-            if each["QuotaName"] in wanted and "Value" in each:
-                quota = Quota(name=each["QuotaName"], code=each["QuotaCode"], value=each["Value"])
+        for entry in page["Quotas"]:
+            if entry["QuotaName"] in names and "Value" in entry:
+                quota = Quota(name=entry["QuotaName"], code=entry["QuotaCode"], value=entry["Value"])
                 quotas[quota.name] = quota
-        if len(quotas) == len(wanted):
+        if len(quotas) == len(names):
             break
     return quotas
 
 
 def _evaluate_quota(subject: Subject, use: QuotaUse) -> CheckResult:
-    needs = f"{_needs(subject, use)}{_in_all(use)}"
+    needs = f"{_needs(subject, use)}{_total_text(use)}"
     finding = _finding(subject, use, f"{use.quota.name}: the quota is {use.quota.value:g}; {needs}")
     return CheckResult(
-        what="quota",
+        title="quota",
         text=f"{use.quota.name}: {use.quota.value:g}; {needs}",
         findings=(finding,) if finding else (),
     )
@@ -156,14 +161,14 @@ def request_more(region: str, service: str, code: str, value: int) -> str:
 
 def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
     value, max_demand, certain_demand = use.quota.value, use.max_demand, use.certain_demand
-    needed = max(max_demand.update, max_demand.deploy)
-    more = request_more(subject.place.region, quota_service(), use.quota.code, needed)
+    demand = max(max_demand.update, max_demand.deploy)
+    more = request_more(subject.deployment.region, quota_service(), use.quota.code, demand)
     if use.direct and certain_demand.rest > value:
-        largest = max(use.direct, key=lambda each: each.most)
+        largest = max(use.direct, key=lambda fleet: fleet.most)
         less = _lower(subject, largest, floor(value) - certain_demand.rest + largest.most)
         return subject.of_spec(largest.endpoint, largest.key, "FL625", message, more + less)
     if max_demand.rest > value:
-        largest = max(use.fallbacks, key=lambda each: each.most)
+        largest = max(use.fallbacks, key=lambda fleet: fleet.most)
         message += f"; {NO_FALLBACK if use.has_no_fallback else UNKNOWN_SHARE}"
         path, hint = _pool(subject, use, largest).path, f"{more}; or leave the pool out"
         return subject.of_spec(largest.endpoint, path, "FL625", message, hint, warns=not use.has_no_fallback)
@@ -171,7 +176,7 @@ def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
         return None
     message += f"; beside the running instances the next deploy needs {max_demand.deploy}"
     is_certain = bool(use.direct) and max(certain_demand.deploy, certain_demand.update) > value
-    largest = max(use.direct if is_certain else use.fallbacks, key=lambda each: each.beside(each.most))
+    largest = max(use.direct if is_certain else use.fallbacks, key=lambda fleet: fleet.beside(fleet.most))
     batches = "; or replace instances in batches: `rollout: {strategy: rolling, step: ...}`"
     less = batches if largest.batch is None and largest.most > 1 else ""
     key = ("rollout", "strategy") if subject.specs[largest.endpoint].spec.rollout else largest.key
@@ -185,8 +190,8 @@ def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
 def _lower(subject: Subject, largest: Capacity, room: int) -> str:
     """A hint with the largest maximum that fits, if it is not below the endpoint's minimum."""
     scaling = subject.specs[largest.endpoint].spec.scaling
-    least = 1 if scaling is None else scaling.min
-    return f"; or write {room} for `{dotted_path(largest.key)}`" if room >= least else ""
+    minimum = 1 if scaling is None else scaling.min
+    return f"; or write {room} for `{dotted_path(largest.key)}`" if room >= minimum else ""
 
 
 def _pool(subject: Subject, use: QuotaUse, endpoint: Capacity) -> Machine:
@@ -196,12 +201,12 @@ def _pool(subject: Subject, use: QuotaUse, endpoint: Capacity) -> Machine:
 
 
 def _needs(subject: Subject, use: QuotaUse) -> str:
-    largest = sorted(use.endpoints, key=lambda each: each.most, reverse=True)
-    named = [_need(subject, use, each) for each in largest[:NAMED]]
-    others = largest[NAMED:]
-    if others:
-        named.append(f"{len(others)} others need {sum(each.most for each in others)}")
-    return ", ".join(named)
+    largest = sorted(use.endpoints, key=lambda fleet: fleet.most, reverse=True)
+    parts = [_need(subject, use, fleet) for fleet in largest[:MAX_ENDPOINT_NAMES]]
+    rest = largest[MAX_ENDPOINT_NAMES:]
+    if rest:
+        parts.append(f"{len(rest)} others need {sum(fleet.most for fleet in rest)}")
+    return ", ".join(parts)
 
 
 def _need(subject: Subject, use: QuotaUse, endpoint: Capacity) -> str:
@@ -211,7 +216,80 @@ def _need(subject: Subject, use: QuotaUse, endpoint: Capacity) -> str:
     return f"{need} in {_pool(subject, use, endpoint).label}"
 
 
-def _in_all(use: QuotaUse) -> str:
-    others = f", {use.others} run for other endpoints" if use.others else ""
-    total = f": {use.max_demand.rest} in total" if use.others or len(use.endpoints) > 1 else ""
-    return f"{others}{total}, {use.max_demand.update} while one is updated"
+def _total_text(use: QuotaUse) -> str:
+    foreign_text = f", {use.foreign_count} run for other endpoints" if use.foreign_count else ""
+    total = f": {use.max_demand.rest} in total" if use.foreign_count or len(use.endpoints) > 1 else ""
+    return f"{foreign_text}{total}, {use.max_demand.update} while one is updated"
+
+
+EXECUTIONS_PER_STACK = 4
+"""Two custom resources of a stack at a time; the CDK's function waits for ours in each.
+
+An estimate: no public source states how many CloudFormation starts at once (docs/unverified.md).
+"""
+EXECUTIONS_QUOTA = ("lambda", "L-B99A9384")
+"""Concurrent executions. Source: repost.aws, knowledge-center/lambda-concurrency-limit-increase."""
+
+
+def functions(subject: Subject) -> Iterator[CheckResult]:
+    """The concurrent executions that are left to functions without reserved ones, where stacks run at once.
+
+    AWS gives new accounts as few as 10. What CloudFormation does when Lambda throttles is not known, so too
+    few are a warning.
+    """
+    stacks = min(len(subject.endpoints), DEFAULT_CONCURRENCY)
+    if stacks < 2:
+        return
+    limits = subject.access.client("lambda").get_account_settings()["AccountLimit"]
+    free, demand = limits["UnreservedConcurrentExecutions"], stacks * EXECUTIONS_PER_STACK
+    text = f"{free} concurrent executions of Lambda; {stacks} stacks at once need about {demand}"
+    if free >= demand:
+        yield CheckResult(title="functions", text=text)
+        return
+    concurrency = max(1, free // EXECUTIONS_PER_STACK)
+    more = request_more(subject.deployment.region, *EXECUTIONS_QUOTA, 1000)
+    hint = f"`fleet deploy --env {subject.deployment.environment} --concurrency {concurrency}`; or {more}"
+    finding = subject.of_environment("FL638", text, hint, warns=True)
+    yield CheckResult(title="functions", text=text, findings=(finding,))
+
+
+def headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
+    """The demand of deploys by quota, and the free instances; unlimited where that cannot be read.
+
+    Whether a changed stack replaces the endpoint's instances is not known before its deploy, so each is
+    assumed to.
+    """
+    try:
+        with aws_errors_as_findings():
+            return _headroom(access, endpoints)
+    except CannotRunError as error:
+        notice = f"the quotas cannot be read, so they do not limit parallel deploys: {error.problem}"
+        return Headroom(notices=(notice,))
+
+
+def _headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
+    instances = running_instances(access.client("sagemaker"))
+    fleets = [capacity(endpoint.spec, instances.of(endpoint.name)) for endpoint in endpoints]
+    quotas = counted_quotas(fleets)
+    quota_by_name = read_quotas(access.client("service-quotas"), quotas)
+    free = {
+        name: quota.value - instances.count_foreign((), quotas[name]) for name, quota in quota_by_name.items()
+    }
+    needs = {fleet.endpoint: _endpoint_need(fleet, quotas) for fleet in fleets}
+    return Headroom(needs=needs, free=free, notices=tuple(_notices(needs, free)))
+
+
+def _endpoint_need(fleet: Capacity, quotas: Mapping[str, str | None]) -> Need:
+    after = {name: fleet.growth(instance_type) for name, instance_type in quotas.items()}
+    quota_names = [name for name, instance_type in quotas.items() if fleet.counts(instance_type)]
+    return Need(peak={name: max(fleet.added, after[name]) for name in quota_names}, after=after)
+
+
+def _notices(needs: Mapping[str, Need], free: Mapping[str, float]) -> list[str]:
+    sums = {quota: sum(need.peak.get(quota, 0) for need in needs.values()) for quota in free}
+    return [
+        f"{quota}: {max(0, free[quota]):g} free, {demand} needed: deploys that need them"
+        " run one after another"
+        for quota, demand in sums.items()
+        if demand > free[quota]
+    ]

@@ -1,4 +1,4 @@
-"""What is checked: the endpoints of an environment, their files, and the account."""
+"""The subject of the checks: the endpoints of an environment, their files, and the account."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cached_property
 
 from triton_fleet.aws.access import Access
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
-from triton_fleet.findings import Finding, Severity
+from triton_fleet.findings import CannotRunError, Finding, Severity
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.source import KeyPath, finding_at
 
-AT_ONCE = 8
+MAX_PARALLEL_REQUESTS = 8
 """Parallel requests for endpoints; SageMaker throttles descriptions, and botocore retries."""
 
 
@@ -30,9 +30,9 @@ class Subject:
     image_limits: Callable[[], Mapping[str, Finding]] = dict[str, Finding]
 
     @property
-    def place(self) -> Deployment:
+    def deployment(self) -> Deployment:
         """The environment's account and region."""
-        return self.fleet.place
+        return self.fleet.deployment
 
     @property
     def endpoints(self) -> tuple[ResolvedEndpoint, ...]:
@@ -58,3 +58,23 @@ class Subject:
 
 def _downgrade(finding: Finding, *, warns: bool) -> Finding:
     return replace(finding, severity=Severity.WARNING) if warns else finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """The title of a check, the facts read, and the findings.
+
+    `problem` is why AWS could not be called, if so; a missing permission is a finding.
+    """
+
+    title: str
+    text: str
+    findings: tuple[Finding, ...] = ()
+    problem: CannotRunError | None = None
+
+    @property
+    def severity(self) -> Severity | None:
+        """The worst severity of its findings; also an error if AWS could not be called."""
+        if self.problem is not None:
+            return Severity.ERROR
+        return min((finding.severity for finding in self.findings), key=list(Severity).index, default=None)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SECONDS_WITHOUT_DATA = 60
 CA_BUNDLES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 """Variables that name the certificates which boto3 trusts."""
-RUN_AGAIN = "check this machine's network, and run the command again"
+NETWORK_REMEDY = "check this machine's network, and run the command again"
 
 
 class BlobStream(Stream):
@@ -31,7 +31,7 @@ class BlobStream(Stream):
     def __init__(self, source: Any, blob: Blob) -> None:
         super().__init__()
         self._source, self._blob = source, blob
-        self._received, self._digest = 0, sha256()
+        self._byte_count, self._digest = 0, sha256()
 
     def finish(self) -> None:
         """Read what is left.
@@ -51,13 +51,13 @@ class BlobStream(Stream):
             chunk: bytes = self._source.read(PIECE)
         except (HTTPError, OSError) as error:
             raise CannotRunError(
-                f"the download of {self._blob.digest} broke off: {error}", RUN_AGAIN
+                f"the download of {self._blob.digest} broke off: {error}", NETWORK_REMEDY
             ) from error
-        self._received += len(chunk)
-        if not chunk and self._received < self._blob.size:
-            problem = f"{self._blob.digest} ends after {self._received} of {self._blob.size} bytes"
-            raise CannotRunError(f"the download of {problem}", RUN_AGAIN)
-        if self._received > self._blob.size:
+        self._byte_count += len(chunk)
+        if not chunk and self._byte_count < self._blob.size:
+            problem = f"{self._blob.digest} ends after {self._byte_count} of {self._blob.size} bytes"
+            raise CannotRunError(f"the download of {problem}", NETWORK_REMEDY)
+        if self._byte_count > self._blob.size:
             raise UnreadableError(
                 f"{self._blob.digest} is larger than the {self._blob.size} bytes of its manifest"
             )
@@ -119,7 +119,7 @@ def _session(ecr: Any, url: str) -> URLLib3Session:
 
 
 def _refuse(image: ImageReference, blob: Blob, status: int) -> None:
-    remedy = RUN_AGAIN
+    remedy = NETWORK_REMEDY
     if status == 403:
         bucket = f"prod-{image.region}-starport-layer-bucket"
         remedy = f"let the policy of this network's VPC endpoint for S3 allow s3:GetObject on {bucket}/*"

@@ -93,7 +93,7 @@ def parse_manifest(text: str, digest: str) -> Manifest | Index:
     return Manifest(digest=digest, media_type=media_type, config=config, layers=blobs)
 
 
-def parse_json(content: bytes, what: str) -> dict[str, Any]:
+def parse_json(content: bytes, subject: str) -> dict[str, Any]:
     """A JSON object that a registry has.
 
     Raises:
@@ -104,7 +104,7 @@ def parse_json(content: bytes, what: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise UnreadableError(f"{what} is not a JSON object")
+        raise UnreadableError(f"{subject} is not a JSON object")
     return document
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.awsapi.errors import DENIED
+from triton_fleet.awsapi.errors import DENIAL_CODES
 from triton_fleet.awsapi.images.reference import image_reference
 from triton_fleet.awsapi.images.registry import read_image, requested_image
 from triton_fleet.catalog.images import Image
@@ -42,38 +42,38 @@ def pinned_release_findings(
     """
     doubts: dict[Image, _Doubt | None] = {}
     findings = []
-    for loaded in specs:
-        image = EndpointContext(loaded=loaded, environment=environment, lock=None).release_image
+    for spec in specs:
+        image = EndpointContext(loaded=spec, environment=environment, lock=None).release_image
         if image is None or image.digest is None:
             continue
         if image not in doubts:
             doubts[image] = _doubt(ecr(), image)
         if doubt := doubts[image]:
-            found = finding_at(loaded.source.latest_mark((KEY,)), CODE, doubt.message, doubt.hint)
-            findings.append(replace(found, severity=doubt.severity))
+            finding = finding_at(spec.source.latest_mark((KEY,)), CODE, doubt.message, doubt.hint)
+            findings.append(replace(finding, severity=doubt.severity))
     return findings
 
 
 def _doubt(ecr: Any, image: Image) -> _Doubt | None:
-    release, tagged = image.details.name, replace(image, digest=None)
-    what = f"whether {image.digest} is Triton {release}"
-    asked = image_reference(image.reference)
+    release, release_image = image.details.name, replace(image, digest=None)
+    claim = f"whether {image.digest} is Triton {release}"
+    reference = image_reference(image.reference)
     try:
-        found, _ = requested_image(ecr, image_reference(tagged.reference))
-        if found is not None and found["imageId"]["imageDigest"] == image.digest:
+        manifest, _ = requested_image(ecr, image_reference(release_image.reference))
+        if manifest is not None and manifest["imageId"]["imageDigest"] == image.digest:
             return None
-        facts = read_image(ecr, asked, layers=False).facts
+        facts = read_image(ecr, reference, layers=False).facts
     except (ClientError, CannotRunError) as error:
-        if isinstance(error, ClientError) and error.response["Error"]["Code"] not in DENIED:
+        if isinstance(error, ClientError) and error.response["Error"]["Code"] not in DENIAL_CODES:
             raise
         actions = "ecr:BatchGetImage and ecr:GetDownloadUrlForLayer"
-        hint = f"allow {actions} on {asked.repository_arn}, or remove `{KEY}`"
-        return _Doubt(f"the registry does not show {what}: {error}", hint, Severity.WARNING)
+        hint = f"allow {actions} on {reference.repository_arn}, or remove `{KEY}`"
+        return _Doubt(f"the registry does not show {claim}: {error}", hint, Severity.WARNING)
     except FindingsError as error:
         return _Doubt(error.findings[0].message, f"remove `{KEY}`", Severity.ERROR)
     if facts.triton is None:
-        hint = f"compare it with the digest that {tagged.reference} has in ECR"
-        return _Doubt(f"the image's configuration does not show {what}", hint, Severity.WARNING)
+        hint = f"compare it with the digest that {release_image.reference} has in ECR"
+        return _Doubt(f"the image's configuration does not show {claim}", hint, Severity.WARNING)
     if facts.triton == release:
         return None
     message = f"{image.digest} is Triton {facts.triton}, and `triton` of the spec is {release}"

@@ -52,7 +52,7 @@ class ImageReference:
         """The image with this digest."""
         return replace(self, digest=digest)
 
-    def tagged(self, tag: str) -> ImageReference:
+    def with_tag(self, tag: str) -> ImageReference:
         """The image that a tag of the repository names."""
         return replace(self, tag=tag, digest=None)
 

@@ -1,24 +1,89 @@
-"""An image of Amazon ECR, read without Docker: its manifest, its configuration, the names in its layers."""
+"""An image of Amazon ECR, read without Docker: its manifest, its configuration, the names in its layers.
+
+Source: OCI image specification, layer.md; RFC 8878, the magic number of Zstandard.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.awsapi.errors import DENIED, aws_errors_as_findings
+from triton_fleet.awsapi.errors import DENIAL_CODES, aws_errors_as_findings
 from triton_fleet.awsapi.images.download import open_blob, read_blob
-from triton_fleet.awsapi.images.layers import NoZstdError, layer_paths
 from triton_fleet.awsapi.images.manifest import MEDIA_TYPES, Index, Manifest, parse_json, parse_manifest
 from triton_fleet.awsapi.images.reference import ImageReference
 from triton_fleet.builds.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
-from triton_fleet.repository.reading.gunzip import Bounds
-from triton_fleet.repository.stream import UnreadableError
+from triton_fleet.repository.reading.gunzip import Bounds, gunzip
+from triton_fleet.repository.reading.tar import members
+from triton_fleet.repository.stream import PIECE, CutOffError, Stream, UnreadableError
 from triton_fleet.spec.image import DOCKER_MANIFEST, PLATFORM, ImageFacts
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ZSTD_MODULE = "compression.zstd"
+"""What Python has since 3.14."""
+
+
+class NoZstdError(Exception):
+    """A layer is compressed with Zstandard, which this Python cannot undo."""
+
+
+class Unzstd(Stream):
+    """The content of a Zstandard stream."""
+
+    def __init__(self, archive: Stream, bounds: Bounds) -> None:
+        super().__init__()
+        self._archive, self._bounds = archive, bounds
+        self._zstd: Any = import_module(ZSTD_MODULE)
+        self._inflate = self._zstd.ZstdDecompressor()
+
+    def _next(self) -> bytes:
+        piece = b""
+        while not piece:
+            data = b""
+            if self._inflate.eof:
+                data = self._inflate.unused_data or self._archive.read(PIECE)
+                if not data:
+                    return b""
+                self._inflate = self._zstd.ZstdDecompressor()
+            elif self._inflate.needs_input:
+                data = self._archive.read(PIECE)
+                if not data:
+                    raise CutOffError("it is cut off: the end of its Zstandard stream is missing")
+            try:
+                piece = self._inflate.decompress(data, PIECE)
+            except self._zstd.ZstdError as error:
+                raise UnreadableError(f"its Zstandard stream is damaged: {error}") from error
+        self._bounds.unpack(len(piece))
+        return piece
+
+
+def layer_paths(archive: Stream, bounds: Bounds) -> Iterator[str]:
+    """The names of a layer's entries, those of folders with a `/` at the end.
+
+    Raises:
+        UnreadableError: it is not a tar stream, a damaged one, or more than `bounds` lets through.
+        NoZstdError: this Python cannot read it.
+    """
+    stream = archive
+    if archive.peek(len(ZSTD_MAGIC)) == ZSTD_MAGIC:
+        if not has_zstd():
+            raise NoZstdError
+        stream = Unzstd(archive, bounds)
+    for member in members(gunzip(stream, bounds), bounds):
+        yield f"{member.path.rstrip('/')}/" if member.is_folder else member.path
+
+
+def has_zstd() -> bool:
+    """Whether this Python can undo Zstandard."""
+    return find_spec("_zstd") is not None
+
 
 NO_REPOSITORY = "RepositoryNotFoundException"
 NO_LAYER = ("LayersNotFoundException", "LayerInaccessibleException")
@@ -62,8 +127,8 @@ def read_image(ecr: Any, image: ImageReference, *, layers: bool) -> RegistryImag
     """
     with image_errors_as_findings(image):
         manifest, index = _manifest(ecr, image)
-        found = image.at(manifest.digest)
-        content = read_blob(ecr, found, manifest.config)
+        reference = image.at(manifest.digest)
+        content = read_blob(ecr, reference, manifest.config)
         facts = facts_of_config(parse_json(content, "its configuration"))
         if facts.architecture != PLATFORM:
             raise _foreign(image, [facts.architecture or "an unknown platform"])
@@ -71,12 +136,12 @@ def read_image(ecr: Any, image: ImageReference, *, layers: bool) -> RegistryImag
         unread = ""
         if layers:
             try:
-                with closing(_layers(ecr, found, manifest)) as paths:
+                with closing(_layers(ecr, reference, manifest)) as paths:
                     facts = merge(facts, facts_of_paths(paths))
             except NoZstdError:
                 unread = NO_ZSTD
     size = sum(layer.size for layer in manifest.layers)
-    return RegistryImage(image=found, index=index, facts=facts, unread=unread, size=size)
+    return RegistryImage(image=reference, index=index, facts=facts, unread=unread, size=size)
 
 
 def stored_manifest(ecr: Any, image: ImageReference) -> StoredManifest:
@@ -111,12 +176,12 @@ def requested_image(ecr: Any, image: ImageReference) -> tuple[Mapping[str, Any] 
     Raises:
         ClientError: access is denied.
     """
-    wanted = {"imageTag": image.tag} if image.digest is None else {"imageDigest": image.digest}
+    image_id = {"imageTag": image.tag} if image.digest is None else {"imageDigest": image.digest}
     try:
         answer = ecr.batch_get_image(
             registryId=image.account,
             repositoryName=image.repository,
-            imageIds=[wanted],
+            imageIds=[image_id],
             acceptedMediaTypes=list(MEDIA_TYPES),
         )
     except ClientError as error:
@@ -125,19 +190,21 @@ def requested_image(ecr: Any, image: ImageReference) -> tuple[Mapping[str, Any] 
         return None, str(error.response["Error"]["Message"])
     if answer["images"]:
         return answer["images"][0], ""
-    failures = [f"{each.get('failureReason', '')} ({each['failureCode']})" for each in answer["failures"]]
+    failures = [
+        f"{failure.get('failureReason', '')} ({failure['failureCode']})" for failure in answer["failures"]
+    ]
     return None, "; ".join(failures) or "the registry gives no reason"
 
 
-def manifest_findings(found: RegistryImage) -> list[Finding]:
+def manifest_findings(registry_image: RegistryImage) -> list[Finding]:
     """A warning where CreateModel refuses the type of the manifest.
 
     Source: aws/amazon-sagemaker-feedback 180 and mlflow/mlflow 13834, "Unsupported manifest media type".
     """
-    media_type = found.facts.media_type
+    media_type = registry_image.facts.media_type
     if media_type == DOCKER_MANIFEST:
         return []
-    message = f"{found.image.name} has a manifest of the type {media_type}, which SageMaker refuses"
+    message = f"{registry_image.image.name} has a manifest of the type {media_type}, which SageMaker refuses"
     hint = "build it with `docker buildx build --provenance=false --output type=docker`, and push it again"
     return [Finding(code="FL635", message=message, hint=hint, severity=Severity.WARNING)]
 
@@ -159,7 +226,7 @@ def _one_manifest(ecr: Any, image: ImageReference) -> tuple[str, str, Manifest |
     """The text of a manifest, its digest, and the manifest."""
     answer, reason = requested_image(ecr, image)
     if answer is None:
-        raise _missing(image, reason)
+        raise _absence(image, reason)
     digest = str(answer["imageId"]["imageDigest"])
     if image.digest not in (None, digest):
         raise UnreadableError(f"the registry answers with another image, {digest}")
@@ -182,8 +249,8 @@ def _registry_errors(image: ImageReference) -> Iterator[None]:
     except ClientError as error:
         code, message = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
         if code in NO_LAYER:
-            raise _missing(image, message) from error
-        if code in DENIED:
+            raise _absence(image, message) from error
+        if code in DENIAL_CODES:
             remedy = f"allow {ACTIONS} on {image.repository_arn}; {OTHER_ACCOUNT}"
             raise CannotRunError(f"{image.name} may not be read: {message}", remedy) from error
         raise
@@ -200,7 +267,7 @@ def _damage(image: ImageReference) -> Iterator[None]:
         ) from error
 
 
-def _missing(image: ImageReference, reason: str) -> FindingsError:
+def _absence(image: ImageReference, reason: str) -> FindingsError:
     if image.digest is not None:
         message = f"the registry does not have, or no longer has, the digest {image.digest} of {image.uri}"
         hint = f"run `fleet images inspect {image.uri}`, which shows the digest that the tag names now"

@@ -21,7 +21,7 @@ UNREADABLE = {"AccessDeniedException", "RepositoryPolicyNotFoundException"}
 
 
 class RolePull(StrEnum):
-    """What is known of a role's pull."""
+    """The answer whether a role may pull."""
 
     YES = "the repository's policy lets roles of this account pull"
     NO = "the repository's policy names no principal of this account that may pull"
@@ -59,30 +59,32 @@ def lets_roles_pull(policy: str, account: str, *, conditions: bool = False) -> b
         document = json.loads(policy)
     except ValueError:
         return False
-    statements = _listed(document.get("Statement") if isinstance(document, Mapping) else None)
-    allowed = {
+    statements = _as_list(document.get("Statement") if isinstance(document, Mapping) else None)
+    actions = {
         action
         for statement in statements
         if isinstance(statement, Mapping) and statement.get("Effect") == "Allow"
         if conditions or not statement.get("Condition")
         if any(_is_of(principal, account) for principal in _principals(statement))
         for action in PULL
-        if any(fnmatchcase(action.lower(), str(one).lower()) for one in _listed(statement.get("Action")))
+        if any(
+            fnmatchcase(action.lower(), str(pattern).lower()) for pattern in _as_list(statement.get("Action"))
+        )
     }
-    return allowed == set(PULL)
+    return actions == set(PULL)
 
 
 def _principals(statement: Mapping[str, Any]) -> Iterator[str]:
     principal = statement.get("Principal")
-    named = principal.get("AWS") if isinstance(principal, Mapping) else principal
-    yield from map(str, _listed(named))
+    principals = principal.get("AWS") if isinstance(principal, Mapping) else principal
+    yield from map(str, _as_list(principals))
 
 
 def _is_of(principal: str, account: str) -> bool:
     return principal in ("*", account) or f":iam::{account}:" in principal
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]

@@ -13,7 +13,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.awsapi.errors import DENIED, aws_errors_as_findings
+from triton_fleet.awsapi.errors import DENIAL_CODES, aws_errors_as_findings
 from triton_fleet.awsapi.images.download import BlobStream
 from triton_fleet.awsapi.images.manifest import Blob
 from triton_fleet.awsapi.images.reference import ImageReference
@@ -53,8 +53,8 @@ class TargetRepository:
             CannotRunError: AWS refuses or does not answer.
         """
         with self._errors():
-            found, _ = requested_image(self.ecr, self.image.tagged(tag))
-        return None if found is None else str(found["imageId"]["imageDigest"])
+            manifest, _ = requested_image(self.ecr, self.image.with_tag(tag))
+        return None if manifest is None else str(manifest["imageId"]["imageDigest"])
 
     def missing_blobs(self, blobs: Sequence[Blob]) -> list[Blob]:
         """The layers that the repository lacks, each once.
@@ -62,17 +62,17 @@ class TargetRepository:
         Raises:
             CannotRunError: there is no repository, or AWS refuses or does not answer.
         """
-        missing = {blob.digest: blob for blob in blobs}
-        digests = list(missing)
+        absent_blobs = {blob.digest: blob for blob in blobs}
+        digests = list(absent_blobs)
         with self._errors():
             for start in range(0, len(digests), MAX_DIGESTS):
                 answer = self.ecr.batch_check_layer_availability(
                     **self._place, layerDigests=digests[start : start + MAX_DIGESTS]
                 )
-                for each in answer["layers"]:
-                    if each["layerAvailability"] == "AVAILABLE":
-                        missing.pop(each["layerDigest"], None)
-        return list(missing.values())
+                for layer in answer["layers"]:
+                    if layer["layerAvailability"] == "AVAILABLE":
+                        absent_blobs.pop(layer["layerDigest"], None)
+        return list(absent_blobs.values())
 
     def upload(self, blob: Blob, source: BlobStream, advance: Callable[[int], None]) -> None:
         """Upload a layer as it is read; `advance` is called with the bytes of each part.
@@ -82,8 +82,8 @@ class TargetRepository:
             CannotRunError: the source breaks off, or AWS refuses or does not answer.
         """
         with self._errors():
-            started = self.ecr.initiate_layer_upload(**self._place)
-        upload, part = started["uploadId"], min(started["partSize"], MAX_PART_BYTES)
+            answer = self.ecr.initiate_layer_upload(**self._place)
+        upload, part = answer["uploadId"], min(answer["partSize"], MAX_PART_BYTES)
         first = 0
         while content := source.read_exactly(part):
             with self._errors():
@@ -122,7 +122,7 @@ class TargetRepository:
 
     def conflict(self, tag: str, digest: str) -> Finding:
         """That a tag names another image than it should."""
-        message = f"{self.image.tagged(tag).uri} is another image than the one that was tested, {digest}"
+        message = f"{self.image.with_tag(tag).uri} is another image than the one that was tested, {digest}"
         hint = (
             "images of one key that were built twice differ, and a tag never moves: if no endpoint runs that"
             " image, delete it with `aws ecr batch-delete-image`, and promote again"
@@ -156,7 +156,7 @@ class TargetRepository:
                         f"the repository {self.image.repository} does not exist in {self.image.registry}"
                     )
                     raise CannotRunError(problem, self.remedy) from error
-                if code in DENIED:
+                if code in DENIAL_CODES:
                     problem = f"images may not be pushed to {self.image.repository}: {message}"
                     remedy = f"allow {ACTIONS} on {self.image.repository_arn}"
                     raise CannotRunError(problem, remedy) from error

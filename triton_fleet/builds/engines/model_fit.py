@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from triton_fleet.catalog.versions import numbers
+from triton_fleet.catalog.releases import numbers
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import KeyPath
@@ -31,19 +31,19 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
         config: That of its model; it may be empty.
         graph: The ONNX model's inputs; None where they cannot be read.
     """
-    fixed = {} if graph is None else {each.name: each.shape for each in graph.inputs}
-    names = [each.name for each in config.message.input] if graph is None else list(fixed)
+    graph_shapes = {} if graph is None else {tensor.name: tensor.shape for tensor in graph.inputs}
+    names = [tensor.name for tensor in config.message.input] if graph is None else list(graph_shapes)
     whose = f"model {config.name!r}" if graph is None else f"the ONNX model of {config.name!r}"
     dims = input_dims(config, graph)
     for name, shapes in engine.shapes.items():
         if names and name not in names:
             yield Misfit(("shapes", name), f"{whose} has no input {name!r}", did_you_mean(name, names))
         elif name in dims:
-            yield from _of_shapes(config.name, name, shapes, dims[name], fixed.get(name))
-    for name, there in dims.items():
-        if ANY in there and name not in engine.shapes:
+            yield from _of_shapes(config.name, name, shapes, dims[name], graph_shapes.get(name))
+    for name, axes in dims.items():
+        if ANY in axes and name not in engine.shapes:
             message = (
-                f"input {name!r} of {whose} has variable dimensions {_format_dims(there)}, but no `shapes`"
+                f"input {name!r} of {whose} has variable dimensions {_format_dims(axes)}, but no `shapes`"
             )
             hint = (
                 f"write `{name}: [SMALLEST, USUAL, LARGEST]`; trtexec would use 1 for each variable dimension"
@@ -52,7 +52,7 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
     if not names and config.message.max_batch_size > 0 and not engine.shapes:
         message = f"{whose} has max_batch_size {config.message.max_batch_size} but its engine has no `shapes`"
         yield Misfit((), message, "write the smallest, the usual and the largest shape of each input")
-    of_shapes = {each.name for each in config.message.input if each.is_shape_tensor}
+    of_shapes = {tensor.name for tensor in config.message.input if tensor.is_shape_tensor}
     with_batch = [
         name
         for name, shapes in sorted(engine.shapes.items())
@@ -64,8 +64,8 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
 
 def config_dims(tensor: Any, config: ParsedConfig) -> Dims | None:
     """A tensor's dimensions as the plan has to have them; None where the config leaves them open."""
-    ragged = getattr(tensor, "allow_ragged_batch", False)
-    if tensor.is_shape_tensor or ragged or not tensor.dims:
+    is_ragged = getattr(tensor, "allow_ragged_batch", False)
+    if tensor.is_shape_tensor or is_ragged or not tensor.dims:
         return None
     batch = (ANY,) if config.message.max_batch_size > 0 else ()
     return (*batch, *(tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims))
@@ -73,22 +73,26 @@ def config_dims(tensor: Any, config: ParsedConfig) -> Dims | None:
 
 def input_dims(config: ParsedConfig, graph: OnnxHeader | None) -> Mapping[str, Dims]:
     """The dimensions of each input that config or graph fix, without inputs that hold a shape."""
-    special = {each.name for each in config.message.input if each.is_shape_tensor or each.allow_ragged_batch}
-    found = {each.name: config_dims(each, config) for each in config.message.input}
-    for each in () if graph is None else graph.inputs:
-        mine = found.get(each.name)
-        if mine is None or (each.shape is not None and len(mine) != len(each.shape)):
-            found[each.name] = each.shape
-        elif each.shape is not None:
-            found[each.name] = tuple(a if a != ANY else b for a, b in zip(each.shape, mine, strict=True))
-    names = found.keys() if graph is None else {each.name for each in graph.inputs}
-    return {name: dims for name, dims in found.items() if dims is not None and name in names - special}
+    special = {
+        tensor.name for tensor in config.message.input if tensor.is_shape_tensor or tensor.allow_ragged_batch
+    }
+    dims_by_name = {tensor.name: config_dims(tensor, config) for tensor in config.message.input}
+    for tensor in () if graph is None else graph.inputs:
+        mine = dims_by_name.get(tensor.name)
+        if mine is None or (tensor.shape is not None and len(mine) != len(tensor.shape)):
+            dims_by_name[tensor.name] = tensor.shape
+        elif tensor.shape is not None:
+            dims_by_name[tensor.name] = tuple(
+                a if a != ANY else b for a, b in zip(tensor.shape, mine, strict=True)
+            )
+    names = dims_by_name.keys() if graph is None else {tensor.name for tensor in graph.inputs}
+    return {name: dims for name, dims in dims_by_name.items() if dims is not None and name in names - special}
 
 
 def _of_shapes(
     model: str, name: str, shapes: Sequence[str], dims: Dims, in_graph: Dims | None
 ) -> Iterator[Misfit]:
-    given = [_parse_shape(shape) for shape in shapes]
+    sizes_by_shape = [_parse_shape(shape) for shape in shapes]
     subject = f"input {name!r} of model {model!r} is {_format_dims(dims)}"
     if not _has_rank(shapes, dims):
         batch = ", the batch first" if dims[:1] == (ANY,) else ""
@@ -96,7 +100,7 @@ def _of_shapes(
         yield Misfit(("shapes", name), message, f"write {len(dims)} dimensions{batch}")
         return
     for at, size in enumerate(dims):
-        sizes = [shape[at] for shape in given]
+        sizes = [shape[at] for shape in sizes_by_shape]
         if size != ANY and set(sizes) != {size}:
             certain = (in_graph is not None and in_graph[at] != ANY) or not min(sizes) <= size <= max(sizes)
             message = f"{subject}; its shapes have {', '.join(map(str, sizes))} as dimension {at + 1}"
@@ -110,23 +114,23 @@ def _has_rank(shapes: Sequence[str], dims: Dims | None) -> bool:
 def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> Iterator[Misfit]:
     """What a model that batches asks of its engine; of `max_batch_size` itself, engine-without-model."""
     for name in names:
-        if (least := _parse_shape(engine.shapes[name][0])[0]) > 1:
-            message = f"the smallest batch of {name!r} is {least}: a call with one item is refused"
+        if (smallest_batch := _parse_shape(engine.shapes[name][0])[0]) > 1:
+            message = f"the smallest batch of {name!r} is {smallest_batch}: a call with one item is refused"
             yield Misfit(("shapes", name), message, "write a smallest batch of 1", certain=False)
     name = names[0]
     smallest, usual, largest = (_parse_shape(shape)[0] for shape in engine.shapes[name])
-    preferred = list(config.message.dynamic_batching.preferred_batch_size)
-    for size in preferred:
+    preferences = list(config.message.dynamic_batching.preferred_batch_size)
+    for size in preferences:
         if not smallest <= size <= largest:
             message = (
                 f"model {config.name!r} prefers batches of {size}, but its engine accepts {smallest} to"
                 f" {largest}"
             )
             yield Misfit(("shapes", name), message, "change the shapes, or preferred_batch_size")
-    if preferred and usual not in preferred:
-        sizes = ", ".join(map(str, preferred))
+    if preferences and usual not in preferences:
+        sizes = ", ".join(map(str, preferences))
         message = f"the engine is optimised for batches of {usual}; model {config.name!r} prefers {sizes}"
-        yield Misfit(("shapes", name), message, f"write a usual batch of {preferred[-1]}", certain=False)
+        yield Misfit(("shapes", name), message, f"write a usual batch of {preferences[-1]}", certain=False)
 
 
 def _parse_shape(shape: str) -> Dims:
@@ -146,27 +150,28 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
         tensorrt: The version that builds the plan.
     """
     for kind, tensors in (("input", graph.inputs), ("output", graph.outputs)):
-        there = {tensor.name: tensor for tensor in tensors}
-        for declared in getattr(config.message, kind):
-            if declared.name not in there:
-                message = (
-                    f"model {config.name!r} has an {kind} {declared.name!r}, but its ONNX model does not"
-                )
-                yield Misfit(("onnx",), message, did_you_mean(declared.name, list(there)))
+        graph_tensors = {tensor.name: tensor for tensor in tensors}
+        for entry in getattr(config.message, kind):
+            if entry.name not in graph_tensors:
+                message = f"model {config.name!r} has an {kind} {entry.name!r}, but its ONNX model does not"
+                yield Misfit(("onnx",), message, did_you_mean(entry.name, list(graph_tensors)))
                 continue
-            tensor, dims = there[declared.name], config_dims(declared, config)
-            type_name, has = config.enum(declared, "data_type"), plan_type(tensor.data_type, tensorrt)
-            if declared.data_type and has and type_name != has:
+            tensor, dims = graph_tensors[entry.name], config_dims(entry, config)
+            type_name, has = config.enum(entry, "data_type"), plan_type(tensor.data_type, tensorrt)
+            if entry.data_type and has and type_name != has:
                 message = (
-                    f"{kind} {declared.name!r} of model {config.name!r} is {type_name};"
-                    f" its plan will have {has}"
+                    f"{kind} {entry.name!r} of model {config.name!r} is {type_name}; its plan will have {has}"
                 )
                 hint = f"write `data_type: {has}`, or export the ONNX model again"
                 yield Misfit(("onnx",), message, hint, certain=False)
-            most = config.message.max_batch_size
-            if dims is not None and tensor.shape is not None and not _agree(dims, tensor.shape, most):
+            max_batch_size = config.message.max_batch_size
+            if (
+                dims is not None
+                and tensor.shape is not None
+                and not _agree(dims, tensor.shape, max_batch_size)
+            ):
                 message = (
-                    f"{kind} {declared.name!r} of model {config.name!r} is {list(dims)} with its batch; the"
+                    f"{kind} {entry.name!r} of model {config.name!r} is {list(dims)} with its batch; the"
                     f" ONNX model has {list(tensor.shape)}"
                 )
                 hint = (
@@ -201,5 +206,5 @@ KEEPS_INT64 = "10.0"
 
 def plan_type(data_type: str, tensorrt: str) -> str:
     """That of a plan of the version `tensorrt`; a precision, such as `--fp16`, changes none."""
-    narrowed = data_type == "TYPE_INT64" and numbers(tensorrt) < numbers(KEEPS_INT64)
-    return "TYPE_INT32" if narrowed else data_type
+    is_narrow = data_type == "TYPE_INT64" and numbers(tensorrt) < numbers(KEEPS_INT64)
+    return "TYPE_INT32" if is_narrow else data_type

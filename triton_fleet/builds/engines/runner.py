@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_fleet.catalog.builds import Build, Way, build_support
+from triton_fleet.catalog.engines import Build, Way, build_support
 from triton_fleet.catalog.instances import Instance
 
 
@@ -44,12 +44,12 @@ def runner_for(machine: Instance, region: str) -> Runner | NoRunner:
     ways = build_support(machine.family)
     for number, build in enumerate(ways):
         if build.takes(machine, region):
-            lacking = "".join(f"{_lacks(each, machine, region)}; " for each in ways[:number])
-            why = f"{lacking}a SageMaker {build.way.capitalize()} job runs the image on {machine.type}"
-            return Runner(way=build.way, instance_type=machine.type, why=why)
-    tried = " and ".join(_lacks(each, machine, region) for each in ways)
+            refusals = "".join(f"{_lacks(build_way, machine, region)}; " for build_way in ways[:number])
+            reason = f"{refusals}a SageMaker {build.way.capitalize()} job runs the image on {machine.type}"
+            return Runner(way=build.way, instance_type=machine.type, why=reason)
+    attempts = " and ".join(_lacks(build_way, machine, region) for build_way in ways)
     message = f"no SageMaker job can build engines for {machine.type} in {region}" + (
-        f": {tried}" if tried else ""
+        f": {attempts}" if attempts else ""
     )
     return NoRunner(message, "use another instance family")
 
@@ -57,5 +57,5 @@ def runner_for(machine: Instance, region: str) -> Runner | NoRunner:
 def _lacks(build: Build, machine: Instance, region: str) -> str:
     if build.sizes and machine.type.rpartition(".")[2] not in build.sizes:
         return f"{build.way.capitalize()} jobs offer {machine.family} as {', '.join(build.sizes)} only"
-    what = machine.type if region in build.lacks else machine.family
-    return f"{build.way.capitalize()} jobs are not offered on {what} in {region}"
+    subject = machine.type if region in build.lacks else machine.family
+    return f"{build.way.capitalize()} jobs are not offered on {subject} in {region}"

@@ -35,7 +35,7 @@ _RELEASE = re.compile(r"(\d\d\.\d\d)-.+")
 def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
     """Each stage's base; that of the last one is a Triton image of the spec's release."""
     lineage = inputs.dockerfile.lineage
-    inherited = {each.index for each in lineage}
+    lineage_indices = {base_stage.index for base_stage in lineage}
     for stage in inputs.dockerfile.stages:
         line = stage.start.line
         if stage.unset:
@@ -48,16 +48,16 @@ def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
                 yield from _check_final(inputs, stage, stage.image)
             yield from check_image_name(inputs, stage.image, line)
         if stage.platform and stage.platform != PLATFORM:
-            yield _platform_finding(inputs, stage, is_inherited=stage.index in inherited)
+            yield _platform_finding(inputs, stage, is_inherited=stage.index in lineage_indices)
 
 
 def _platform_finding(inputs: ImageInputs, stage: Stage, *, is_inherited: bool) -> Finding:
     """Another platform: wrong for what the image has of the stage, unless that is data."""
-    named, hint = shown(stage.platform), f"remove `--platform`, or write {PLATFORM}"
+    platform, hint = shown(stage.platform), f"remove `--platform`, or write {PLATFORM}"
     if is_inherited:
-        message = f"the platform {named} is not {PLATFORM}, which the endpoint's instances run"
+        message = f"the platform {platform} is not {PLATFORM}, which the endpoint's instances run"
         return inputs.finding("FL927", message, stage.start.line, hint)
-    message = f"the stage is for {named}: copy data from it, as its programs do not run on {PLATFORM}"
+    message = f"the stage is for {platform}: copy data from it, as its programs do not run on {PLATFORM}"
     return inputs.finding("FL927", message, stage.start.line, hint, Severity.WARNING)
 
 
@@ -96,11 +96,11 @@ def check_digest(inputs: ImageInputs, image: str, line: int) -> Iterator[Finding
 
 
 def _check_final(inputs: ImageInputs, stage: Stage, image: str) -> Iterator[Finding]:
-    line, named, base = stage.start.line, shown(image), image_name(image)
+    line, image_text, base = stage.start.line, shown(image), image_name(image)
     if base is None or not _is_triton(base):
-        message = f"the image is based on {named}, which is not a known image of Triton"
+        message = f"the image is based on {image_text}, which is not a known image of Triton"
         if base is not None and base.tag.endswith(WITHOUT_SERVER) and base.place == NVIDIA:
-            message = f"the image is based on {named}, which has no Triton server"
+            message = f"the image is based on {image_text}, which has no Triton server"
         # Triton's own compose.py copies a server onto an image without one.
         severity = Severity.WARNING if _copies_server(inputs) else Severity.ERROR
         yield inputs.finding("FL924", message, line, USE_TRITON_IMAGE, severity)
@@ -111,14 +111,14 @@ def _check_final(inputs: ImageInputs, stage: Stage, image: str) -> Iterator[Find
         hint = f'{USE_TRITON_IMAGE}; or set `triton: "{match[1]}"` in the spec'
         yield inputs.finding("FL925", message, line, hint)
     elif match is None and not base.digest:
-        message = f"{named} does not name a release, and `triton` of the spec is {inputs.release}"
+        message = f"{image_text} does not name a release, and `triton` of the spec is {inputs.release}"
         yield inputs.finding("FL925", message, line, USE_TRITON_IMAGE)
 
 
 def _is_triton(name: ImageName) -> bool:
     """Whether a Triton server is in an image, by its name."""
-    known = name.place == NVIDIA or name.repository.rpartition("/")[2] == TRITON_REPOSITORY
-    return known and not name.tag.endswith(WITHOUT_SERVER)
+    is_triton_place = name.place == NVIDIA or name.repository.rpartition("/")[2] == TRITON_REPOSITORY
+    return is_triton_place and not name.tag.endswith(WITHOUT_SERVER)
 
 
 def _copies_server(inputs: ImageInputs) -> bool:

@@ -8,29 +8,25 @@ entitlement; ONBUILD, whose instruction a later stage carries out).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from triton_fleet.builds.images.bases import check_digest
-from triton_fleet.builds.images.dockerfile import PREDEFINED
-from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.dockerfile import BUILDKIT_VALUES
+from triton_fleet.builds.images.inputs import ImageInputs, StageScope
 from triton_fleet.builds.images.instruction import Instruction, assignments
 from triton_fleet.builds.images.lines import shown
-from triton_fleet.builds.images.scope import StageScope
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.image import TRITON_IMAGE
-from triton_fleet.spec.image_name import ImageName, image_name
+from triton_fleet.spec.image_name import image_name
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import finding_at
 
 FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
 """Docker's own frontend: what other images make of a Dockerfile, no check can know."""
-FIRST_HEREDOCS = 4
-"""The first version of it after 1 that reads here-documents: docs.docker.com/reference/dockerfile."""
 CONTROL_PREFIX = "BUILDKIT_"
 """Of arguments that control BuildKit: one of them replaces the frontend."""
-OWN_ARGUMENTS = frozenset([*PREDEFINED, "TARGETSTAGE"])
+OWN_ARGUMENTS = frozenset([*BUILDKIT_VALUES, "TARGETSTAGE"])
 """What BuildKit sets for every FROM, with or without an ARG."""
 PROXIES = frozenset(["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"])
 """Arguments that need no ARG, in any case: https://docs.docker.com/reference/dockerfile/#predefined-args."""
@@ -50,23 +46,10 @@ def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
     name = image_name(image)
     if name is not None and name.place in FRONTENDS:
         yield from check_digest(inputs, image, directive.line)
-        if any(
-            instruction.heredocs for instruction in inputs.dockerfile.instructions
-        ) and not _reads_heredocs(name):
-            message = f"{shown(image)} may read the text of here-documents as instructions"
-            hint = "remove the directive: Docker's own frontend reads here-documents"
-            yield inputs.finding("FL982", message, directive.line, hint)
         return
     message = f"the directive `syntax` lets {shown(image)} read the Dockerfile in place of Docker"
     hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1@sha256:...`"
     yield inputs.finding("FL982", message, directive.line, hint)
-
-
-def _reads_heredocs(frontend: ImageName) -> bool:
-    """Whether a frontend surely reads here-documents; a digest may be that of any version."""
-    version = re.fullmatch(r"1\.([0-9]{1,3})([.-].+)?", frontend.tag)
-    is_new = int(version[1]) >= FIRST_HEREDOCS if version else frontend.tag in ("", "1", "latest")
-    return is_new and not frontend.digest
 
 
 def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
@@ -74,7 +57,7 @@ def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
     instructions = [
         instruction for instruction in inputs.dockerfile.instructions if instruction.keyword == "ARG"
     ]
-    declared = {name for instruction in instructions for name, _ in assignments(instruction)}
+    names = {name for instruction in instructions for name, _ in assignments(instruction)}
     for name in inputs.arguments:
         mark = inputs.argument_mark(name)
         if name.startswith(CONTROL_PREFIX):
@@ -84,10 +67,14 @@ def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
         elif name in OWN_ARGUMENTS:
             message = f"the build argument {name} replaces a value that BuildKit sets itself"
             yield finding_at(mark, "FL942", message, "choose another name, and declare it by an ARG")
-        elif name not in declared and name.upper() not in PROXIES:
+        elif name not in names and name.upper() not in PROXIES:
             message = f"no ARG of {inputs.dockerfile.file} declares the build argument {name}"
-            known = sorted(declared - {TRITON_IMAGE})[:100]
-            hint = did_you_mean(name, known) if known else f"write `ARG {name}` in the stage that uses it"
+            candidates = sorted(names - {TRITON_IMAGE})[:100]
+            hint = (
+                did_you_mean(name, candidates)
+                if candidates
+                else f"write `ARG {name}` in the stage that uses it"
+            )
             yield replace(finding_at(mark, "FL941", message, hint), severity=Severity.WARNING)
 
 
@@ -97,21 +84,21 @@ def check_access(inputs: ImageInputs) -> Iterator[Finding]:
         scope = StageScope(inputs.dockerfile)
         for instruction in stage.instructions:
             scope.pass_by(instruction)
-            done = instruction.trigger or instruction
-            if done.keyword == "RUN":
-                yield from _check_run(inputs, done, scope)
+            inner = instruction.trigger or instruction
+            if inner.keyword == "RUN":
+                yield from _check_run(inputs, inner, scope)
 
 
 def _check_run(inputs: ImageInputs, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
     for flag in instruction.flags:
-        wanted = "a device" if flag[0] == "device" else REFUSED_FLAGS.get(flag)
-        if wanted:
-            message = f"RUN needs {wanted}, which builds do not have"
+        privilege = "a device" if flag[0] == "device" else REFUSED_FLAGS.get(flag)
+        if privilege:
+            message = f"RUN needs {privilege}, which builds do not have"
             yield inputs.finding("FL983", message, instruction.line, f"remove `--{flag[0]}={flag[1]}`")
     for mount in instruction.mounts():
         kind = (scope.resolve(mount.get("type", "bind")) or "").lower()
-        if wanted := REFUSED_MOUNTS.get(kind):
-            message = f"RUN mounts {wanted}, which builds do not have"
+        if privilege := REFUSED_MOUNTS.get(kind):
+            message = f"RUN mounts {privilege}, which builds do not have"
             hint = (
                 "remove the mount: put what it downloads into the build context, or install from an index"
                 " that needs no password"

@@ -21,9 +21,9 @@ from triton_fleet.builds.images.ignore_file import (
     ROOT,
     IgnoreFile,
     IgnoreMatch,
+    IgnorePattern,
     parse_ignore_file,
 )
-from triton_fleet.builds.images.ignore_pattern import IgnorePattern
 from triton_fleet.builds.images.lines import shown
 from triton_fleet.core.sizes import format_size
 from triton_fleet.findings import Finding
@@ -32,12 +32,12 @@ from triton_fleet.spec.source import MAX_FINDINGS
 
 IGNORE_FILES = (f"{DOCKERFILE}.dockerignore", ".dockerignore")
 """The first one that exists is read, as BuildKit does."""
-ALWAYS_SENT = frozenset([DOCKERFILE, *IGNORE_FILES])
+BUILD_FILES = frozenset([DOCKERFILE, *IGNORE_FILES])
 """What a build needs itself: it is uploaded even where a pattern keeps it from COPY."""
-NEVER_SENT = frozenset([".fleet", ".fleet-token", ".git"])
+PRIVATE_NAMES = frozenset([".fleet", ".fleet-token", ".git"])
 """Names, in any folder, of a clone's history and of this product's keys and tokens."""
 MAX_CONTEXT_FILES, MAX_CONTEXT_BYTES = 5000, 2 << 30
-MAX_VISITED = 200_000
+MAX_FOLDER_ENTRIES = 200_000
 """Entries of the folder with those that are kept out."""
 MAX_MATCH_STEPS = 1 << 30
 """Characters of all paths times those of all patterns: a minute at most."""
@@ -99,13 +99,13 @@ class BuildContext:
 
 def folders_of(paths: dict[str, ContextEntry]) -> frozenset[str]:
     """The folders around paths, without the root."""
-    found = set[str]()
+    folders = set[str]()
     for path in paths:
         end = path.rfind("/")
-        while end > 0 and path[:end] not in found:
-            found.add(path[:end])
+        while end > 0 and path[:end] not in folders:
+            folders.add(path[:end])
             end = path.rfind("/", 0, end)
-    return frozenset(found)
+    return frozenset(folders)
 
 
 def changed_file(file: Path, problem: str) -> Finding:
@@ -128,7 +128,7 @@ class _Walk:
     folder: Path
     entries: list[ContextEntry] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    visited: int = 0
+    entry_count: int = 0
     size: int = 0
     steps: int = 0
 
@@ -136,14 +136,16 @@ class _Walk:
         self.root = os.path.realpath(self.folder)
         self.ignore = self._ignore_file()
         try:
-            for path, match, found in self._visit():
-                self._take(path, match, found)
+            for path, match, entry in self._visit():
+                self._take(path, match, entry)
                 self._check_limits()
         except _TooMuchError as error:
             hint = f"list what the image does not need in {self.folder / IGNORE_FILES[-1]}"
             self._add("FL939", f"the build context is too large: {error}", hint=hint)
-        entries = tuple(sorted(self.entries, key=lambda each: each.path))
-        findings = tuple(sorted([*self.ignore.findings, *self.findings], key=lambda each: each.sort_key))
+        entries = tuple(sorted(self.entries, key=lambda context_entry: context_entry.path))
+        findings = tuple(
+            sorted([*self.ignore.findings, *self.findings], key=lambda context_entry: context_entry.sort_key)
+        )
         return BuildContext(self.folder, entries, self.ignore, findings)
 
     def _ignore_file(self) -> IgnoreFile:
@@ -162,53 +164,53 @@ class _Walk:
 
     def _read_ignore_file(self, file: Path) -> IgnoreFile:
         try:
-            with file.open("rb") as opened:
-                return parse_ignore_file(opened.read(MAX_IGNORE_BYTES + 1), file)
+            with file.open("rb") as content:
+                return parse_ignore_file(content.read(MAX_IGNORE_BYTES + 1), file)
         except OSError as error:
             self._add("FL938", f"the file cannot be read: {error.strerror}", file.name)
             return IgnoreFile(file)
 
     def _visit(self) -> Iterator[tuple[str, IgnoreMatch, os.DirEntry[str]]]:
-        waiting = [("", ROOT)]
-        while waiting:
-            folder, around = waiting.pop()
+        folders = [("", ROOT)]
+        while folders:
+            folder, around = folders.pop()
             try:
-                with os.scandir(self.folder / folder) as listed:
-                    found = sorted(self._bounded(listed), key=lambda each: each.name)
+                with os.scandir(self.folder / folder) as directory:
+                    entries = sorted(self._count_entries(directory), key=lambda entry: entry.name)
             except OSError as error:
                 self._add("FL938", f"the folder cannot be read: {error.strerror}", folder)
                 continue
-            for each in found:
-                if each.name in NEVER_SENT:
+            for entry in entries:
+                if entry.name in PRIVATE_NAMES:
                     continue
-                path = f"{folder}/{each.name}" if folder else each.name
+                path = f"{folder}/{entry.name}" if folder else entry.name
                 self.steps += self.ignore.cost * len(path)
                 self._check_limits()
                 match = self.ignore.match(path, around)
                 if match.by is None and len(os.fsencode(path)) > MAX_ENTRY_PATH:
                     message = f"a path in it is longer than {MAX_ENTRY_PATH} bytes: {shown(path)}"
                     self._add("FL938", message, hint="use shorter names, or list the folder in .dockerignore")
-                elif not each.is_dir(follow_symlinks=False):
-                    yield path, match, each
+                elif not entry.is_dir(follow_symlinks=False):
+                    yield path, match, entry
                 elif match.by is None or self.ignore.may_return(path):
-                    waiting.append((path, match))
+                    folders.append((path, match))
 
-    def _bounded(self, listed: Iterator[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
-        for each in listed:
-            self.visited += 1
-            if self.visited > MAX_VISITED:
-                raise _TooMuchError(f"the folder contains more than {MAX_VISITED} entries")
-            yield each
+    def _count_entries(self, directory: Iterator[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
+        for entry in directory:
+            self.entry_count += 1
+            if self.entry_count > MAX_FOLDER_ENTRIES:
+                raise _TooMuchError(f"the folder contains more than {MAX_FOLDER_ENTRIES} entries")
+            yield entry
 
-    def _take(self, path: str, match: IgnoreMatch, found: os.DirEntry[str]) -> None:
-        if match.by and path not in ALWAYS_SENT:
+    def _take(self, path: str, match: IgnoreMatch, entry: os.DirEntry[str]) -> None:
+        if match.by and path not in BUILD_FILES:
             return
         if NO_TEXT.search(path):
             message = f"the name {_shown_name(path)} contains control characters or is not UTF-8"
             self._add("FL938", message, hint="rename the file")
-        elif found.is_symlink():
+        elif entry.is_symlink():
             self._take_link(path, match)
-        elif found.is_file(follow_symlinks=False):
+        elif entry.is_file(follow_symlinks=False):
             self._take_file(path, match)
         else:
             message = "only files, folders and links can be sent; this is a device, a pipe or a socket"
@@ -233,10 +235,10 @@ class _Walk:
     def _take_file(self, path: str, match: IgnoreMatch) -> None:
         try:
             handle = os.open(self.folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(handle, "rb", buffering=0) as opened:
+            with os.fdopen(handle, "rb", buffering=0) as content:
                 mode = os.fstat(handle).st_mode
                 digest, size, holds_key = hashlib.sha256(), 0, False
-                while chunk := opened.read(CHUNK):
+                while chunk := content.read(CHUNK):
                     holds_key = holds_key or (not size and bool(PRIVATE_KEY.search(chunk[:MAX_KEY_START])))
                     digest.update(chunk)
                     size += len(chunk)

@@ -30,7 +30,7 @@ from triton_fleet.spec.problems import did_you_mean
 DOCKERFILE = "Dockerfile"
 MAX_DOCKERFILE_BYTES = 1 << 20
 _OS, _ARCHITECTURE = PLATFORM.split("/")
-PREDEFINED: Mapping[str, str] = {
+BUILDKIT_VALUES: Mapping[str, str] = {
     f"{side}{name}": value
     for side in ("BUILD", "TARGET")
     for name, value in {"PLATFORM": PLATFORM, "OS": _OS, "ARCH": _ARCHITECTURE, "VARIANT": ""}.items()
@@ -100,10 +100,10 @@ class Dockerfile:
     @cached_property
     def lineage(self) -> tuple[Stage, ...]:
         """The stages whose contents and settings the image has, from its base on; none without a FROM."""
-        found = list(self.stages[-1:])
-        while found and (below := found[-1].below) is not None:
-            found.append(self.stages[below])
-        return tuple(reversed(found))
+        stages = list(self.stages[-1:])
+        while stages and (below := stages[-1].below) is not None:
+            stages.append(self.stages[below])
+        return tuple(reversed(stages))
 
     @cached_property
     def _stages(self) -> Mapping[str, Stage]:
@@ -134,10 +134,10 @@ def read_dockerfile(folder: Path, *, triton_image: str, arguments: Mapping[str, 
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        finding = Finding(code="FL921", message="the Dockerfile is not in UTF-8", file=file, line=line)
-        raise FindingsError([finding]) from error
-    parsed = parse_dockerfile(text, file, triton_image=triton_image, arguments=arguments)
-    return replace(parsed, digest=f"sha256:{hashlib.sha256(content).hexdigest()}")
+        problem = Finding(code="FL921", message="the Dockerfile is not in UTF-8", file=file, line=line)
+        raise FindingsError([problem]) from error
+    dockerfile = parse_dockerfile(text, file, triton_image=triton_image, arguments=arguments)
+    return replace(dockerfile, digest=f"sha256:{hashlib.sha256(content).hexdigest()}")
 
 
 def parse_dockerfile(text: str, file: Path, *, triton_image: str, arguments: Mapping[str, str]) -> Dockerfile:
@@ -154,9 +154,9 @@ def _read(folder: Path, file: Path) -> bytes:
             )
             raise FindingsError([Finding(code="FL920", message=message, file=file, hint=hint)])
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as opened:
+        with os.fdopen(handle, "rb") as content:
             if stat.S_ISREG(os.fstat(handle).st_mode):
-                return opened.read(MAX_DOCKERFILE_BYTES + 1)
+                return content.read(MAX_DOCKERFILE_BYTES + 1)
         problem = "is not a file"
     except FileNotFoundError:
         problem = "does not exist"
@@ -177,7 +177,7 @@ class _Parser:
         self._notes = LineNotes(file)
         self._lines = InstructionLines(text, self._notes)
         self._file, self._triton_image, self._arguments = file, triton_image, arguments
-        self._values = {**PREDEFINED}
+        self._values = {**BUILDKIT_VALUES}
         self._globals: dict[str, str | None] = {}
         self._names: dict[str, int] = {}
 
@@ -242,35 +242,35 @@ class _Parser:
         for name, default in assignments(instruction):
             value = {**self._arguments, TRITON_IMAGE: self._triton_image}.get(name)
             if value is None and default is not None:
-                value = self._resolved(default, instruction).text
+                value = self._resolve(default, instruction).text
             self._globals[name] = value
             if value is not None:
                 self._values[name] = value
 
     def _stage(self, instruction: Instruction, index: int) -> Stage:
         base, *alias = instruction.arguments or ("",)
-        well_formed = not alias or (len(alias) == 2 and alias[0].upper() == "AS")
-        if base and not well_formed:
+        is_well_formed = not alias or (len(alias) == 2 and alias[0].upper() == "AS")
+        if base and not is_well_formed:
             message = f"FROM has {shown(' '.join(instruction.arguments))}"
             self._notes.add("FL921", message, instruction.line, "write `FROM IMAGE` or `FROM IMAGE AS NAME`")
         name = alias[1].lower() if len(alias) == 2 else ""
-        resolved = self._resolved(base, instruction)
+        substitution = self._resolve(base, instruction)
         platform = instruction.flag("platform")
-        below = self._names.get(resolved.text.lower())
+        below = self._names.get(substitution.text.lower())
         if name:
             self._names[name] = index
         return Stage(
             index=index,
             base=base,
-            image=resolved.text or None,
-            unset=resolved.unset,
+            image=substitution.text or None,
+            unset=substitution.unset,
             below=below,
             name=name,
-            platform=self._resolved(platform, instruction).text if platform else "",
+            platform=self._resolve(platform, instruction).text if platform else "",
             start=instruction,
         )
 
-    def _resolved(self, text: str, instruction: Instruction) -> Substitution:
+    def _resolve(self, text: str, instruction: Instruction) -> Substitution:
         try:
             return substitute(text, self._values, self._lines.escape)
         except UnresolvedError as error:

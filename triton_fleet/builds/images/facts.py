@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from triton_fleet.catalog.python_packages import normal_name
-from triton_fleet.catalog.versions import versions_differ
+from triton_fleet.catalog.releases import normal_name, versions_differ
 from triton_fleet.spec.image import ImageFacts
 
 MULTI_MODEL_LABEL = "com.amazonaws.sagemaker.capabilities.multi-models"
@@ -26,7 +25,7 @@ MAX_VALUE = 512
 """Characters of a variable or a label that are looked at."""
 MAX_PATH = 1024
 """Characters of a path that are looked at; those that give a fact are shorter."""
-MAX_KEPT = 100_000
+MAX_FACT_PATHS = 100_000
 """Paths that are kept of all layers; NVIDIA's largest images have some 3,000 that give a fact."""
 
 _BACKEND_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
@@ -44,12 +43,12 @@ def merge(config: ImageFacts, files: ImageFacts) -> ImageFacts:
 
     A library that is installed on a base counts more than the variable that the base has of its own one.
     """
-    found, known = files.model_dump(exclude_defaults=True), config.model_dump(exclude_defaults=True)
+    facts_of_files, facts = files.model_dump(exclude_defaults=True), config.model_dump(exclude_defaults=True)
     for name in ("cuda", "tensorrt"):
-        if name in found and name in known and versions_differ(found[name], known[name]):
-            del known[name]
-    known = found | known
-    return ImageFacts(**known)
+        if name in facts_of_files and name in facts and versions_differ(facts_of_files[name], facts[name]):
+            del facts[name]
+    facts = facts_of_files | facts
+    return ImageFacts(**facts)
 
 
 def unknown_facts(facts: ImageFacts) -> list[str]:
@@ -71,11 +70,11 @@ def facts_of_config(config: Mapping[str, Any]) -> ImageFacts:
     variables, labels = _variables(run.get("Env")), run.get("Labels")
     labels = labels if isinstance(labels, Mapping) else {}
     return ImageFacts(
-        architecture=_found(_PLATFORM, f"{config.get('os')}/{config.get('architecture')}"),
-        triton=_found(_RELEASE, variables.get("NVIDIA_TRITON_SERVER_VERSION")),
-        server=_found(_SERVER, variables.get("TRITON_SERVER_VERSION"), labels.get(SERVER_LABEL)),
-        cuda=_found(_CUDA, variables.get("CUDA_VERSION")),
-        tensorrt=_found(_TENSORRT, variables.get("TRT_VERSION"), variables.get("TENSORRT_VERSION")),
+        architecture=_first_match(_PLATFORM, f"{config.get('os')}/{config.get('architecture')}"),
+        triton=_first_match(_RELEASE, variables.get("NVIDIA_TRITON_SERVER_VERSION")),
+        server=_first_match(_SERVER, variables.get("TRITON_SERVER_VERSION"), labels.get(SERVER_LABEL)),
+        cuda=_first_match(_CUDA, variables.get("CUDA_VERSION")),
+        tensorrt=_first_match(_TENSORRT, variables.get("TRT_VERSION"), variables.get("TENSORRT_VERSION")),
         multi_model=labels.get(MULTI_MODEL_LABEL) == "true",
         binds_to_port=labels.get(BIND_LABEL) == "true",
         routes_calls=labels.get(ROUTER_LABEL) == "true",
@@ -89,7 +88,7 @@ def _variables(environment: object) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _found(pattern: re.Pattern[str], *values: object) -> str | None:
+def _first_match(pattern: re.Pattern[str], *values: object) -> str | None:
     """What the pattern finds at the start of the first value that it fits."""
     texts = (value[:MAX_VALUE] for value in values if isinstance(value, str))
     return next((match[1] for match in map(pattern.match, texts) if match), None)
@@ -138,22 +137,22 @@ def facts_of_paths(layers: Iterable[Iterable[str]]) -> ImageFacts:
     Each layer is read once, to its end, before the next. What a layer's whiteouts hide is gone.
 
     Raises:
-        TooManyPathsError: more paths than MAX_KEPT would have to be kept.
+        TooManyPathsError: more paths than MAX_FACT_PATHS would have to be kept.
     """
     tree: Tree = {}
-    budget = MAX_KEPT
+    budget = MAX_FACT_PATHS
     for layer in layers:
-        added: Tree = {}
+        layer_tree: Tree = {}
         for path in layer:
             parts = _parts(path)
             if parts is None:
                 continue
             _hide(tree, parts, is_folder=path.endswith("/"))
-            if kept := _kept(parts):
-                budget -= _grow(added, kept.split("/"))
+            if path_with_fact := _path_with_fact(parts):
+                budget -= _grow(layer_tree, path_with_fact.split("/"))
                 if budget < 0:
-                    raise TooManyPathsError(f"more than {MAX_KEPT} files of its layers give a fact")
-        _unite(tree, added)
+                    raise TooManyPathsError(f"more than {MAX_FACT_PATHS} files of its layers give a fact")
+        _unite(tree, layer_tree)
     return _facts_of_tree(tree)
 
 
@@ -168,7 +167,7 @@ def _parts(path: str) -> list[str] | None:
     return ["usr", *parts] if len(parts) > 1 and parts[0] in ("bin", "lib", "lib64") else parts
 
 
-def _kept(parts: list[str]) -> str | None:
+def _path_with_fact(parts: list[str]) -> str | None:
     """The beginning of a path that gives a fact, or that whiteouts of its folders end."""
     if parts[-1].startswith(_WHITEOUT):
         return None
@@ -203,8 +202,8 @@ def _grow(tree: Tree, parts: list[str]) -> int:
     return grown
 
 
-def _unite(tree: Tree, added: Tree) -> None:
-    for name, below in added.items():
+def _unite(tree: Tree, layer: Tree) -> None:
+    for name, below in layer.items():
         _unite(tree.setdefault(name, {}), below)
 
 
@@ -215,11 +214,11 @@ def _paths(tree: Tree, folder: str = "") -> Iterator[str]:
 
 def _facts_of_tree(tree: Tree) -> ImageFacts:
     paths = sorted(_paths(tree))
-    python = _only_one(_PYTHON_LIBRARY, paths) or _only_one(_STANDARD_LIBRARY, paths)
+    python = _single_match(_PYTHON_LIBRARY, paths) or _single_match(_STANDARD_LIBRARY, paths)
     backends = {match[1] for match in map(_BACKEND.match, paths) if match}
     return ImageFacts(
-        cuda=_only_one(_CUDA_FOLDER, paths),
-        tensorrt=_only_one(_TENSORRT_LIBRARY, paths),
+        cuda=_single_match(_CUDA_FOLDER, paths),
+        tensorrt=_single_match(_TENSORRT_LIBRARY, paths),
         python=python,
         backends=tuple(sorted(name for name in backends if re.fullmatch(_BACKEND_NAME, name))) or None,
         packages=_packages(paths, python),
@@ -227,7 +226,7 @@ def _facts_of_tree(tree: Tree) -> ImageFacts:
     )
 
 
-def _only_one(pattern: re.Pattern[str], paths: Iterable[str]) -> str | None:
+def _single_match(pattern: re.Pattern[str], paths: Iterable[str]) -> str | None:
     """The one version that the paths have; None where they have several, of which any may be used."""
     versions = {match[1] for match in map(pattern.match, paths) if match}
     return versions.pop() if len(versions) == 1 else None
@@ -235,10 +234,10 @@ def _only_one(pattern: re.Pattern[str], paths: Iterable[str]) -> str | None:
 
 def _packages(paths: Iterable[str], python: str | None) -> dict[str, str] | None:
     """The packages of one Python; those below /usr/local come first in its path, so they count."""
-    found = [match for match in map(_PACKAGE.match, paths) if match and match[2] in ("3", python)]
-    if not found or python is None:
+    matches = [match for match in map(_PACKAGE.match, paths) if match and match[2] in ("3", python)]
+    if not matches or python is None:
         return None
-    ordered = sorted(found, key=lambda match: match[1] is not None)
-    named = (_NAME_AND_VERSION.fullmatch(match[3]) for match in ordered)
-    versions = {normal_name(each[1]): each[2] for each in named if each}
+    in_order = sorted(matches, key=lambda match: match[1] is not None)
+    names_and_versions = (_NAME_AND_VERSION.fullmatch(match[3]) for match in in_order)
+    versions = {normal_name(pair[1]): pair[2] for pair in names_and_versions if pair}
     return {name: versions[name] for name in sorted(versions) if re.fullmatch(_PACKAGE_NAME, name)}

@@ -1,4 +1,4 @@
-"""What the checks of an image read: Dockerfile, build context, and what the spec asks for."""
+"""The inputs of an image's checks: Dockerfile, build context, the spec's settings, a stage's variables."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_fleet.builds.images.context import BuildContext
-from triton_fleet.builds.images.dockerfile import Dockerfile
+from triton_fleet.builds.images.dockerfile import BUILDKIT_VALUES, Dockerfile
+from triton_fleet.builds.images.instruction import Instruction, assignments
+from triton_fleet.builds.images.substitution import UnresolvedError, substitute
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.image import TRITON_IMAGE
 from triton_fleet.spec.source import Mark
 
 
@@ -50,3 +53,36 @@ class ImageInputs:
         """What is wrong at a line of the Dockerfile."""
         file = self.dockerfile.file
         return Finding(code=code, message=message, file=file, line=line, hint=hint, severity=severity)
+
+
+class StageScope:
+    """The variables at one instruction of a stage; those of the base image are not known."""
+
+    def __init__(self, dockerfile: Dockerfile) -> None:
+        self._dockerfile = dockerfile
+        self._constants = {**BUILDKIT_VALUES, **dockerfile.arguments, TRITON_IMAGE: dockerfile.triton_image}
+        self._values: dict[str, str] = {}
+
+    def pass_by(self, instruction: Instruction) -> None:
+        """Take what an ARG or ENV declares; every other instruction changes nothing."""
+        if instruction.keyword not in ("ARG", "ENV"):
+            return
+        values = dict[str, str | None]()
+        for name, raw in assignments(instruction):
+            value = self._constants.get(name) if instruction.keyword == "ARG" else None
+            if value is None:
+                value = self._dockerfile.globals.get(name) if raw is None else self.resolve(raw)
+            values[name] = value
+        for name, value in values.items():
+            if value is None:
+                self._values.pop(name, None)
+            else:
+                self._values[name] = value
+
+    def resolve(self, text: str) -> str | None:
+        """A text with its values; None where one is not known."""
+        try:
+            substitution = substitute(text, self._values, self._dockerfile.escape)
+        except UnresolvedError:
+            return None
+        return None if substitution.unset else substitution.text

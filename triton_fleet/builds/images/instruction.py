@@ -29,25 +29,16 @@ _SPACES, _QUOTES, _BACKSLASH = b"\t\n\v\f\r \x85\xa0", b"\"'", ord("\\")
 """What ends a flag, what it is quoted with, and what makes a byte of it plain."""
 _SPACE_RUN = re.compile(rb"[%b]*" % _SPACES)
 _CSV_FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)')
-_HEREDOC = re.compile(r"\d*<<(-?)([^<\s][^<]*)")
+_HEREDOC = re.compile(r"\d*<<-?[^<\s][^<]*")
 
 
 def _word_pattern(escape: str) -> re.Pattern[str]:
     plain = re.escape(escape)
-    quoted = rf"\"(?:[^\"{plain}]|{plain}.)*\"|'[^']*'"
-    return re.compile(rf"(?:[^\s\"'{plain}]|{plain}.|{quoted}|[\"'{plain}])+", re.DOTALL)
+    quotes = rf"\"(?:[^\"{plain}]|{plain}.)*\"|'[^']*'"
+    return re.compile(rf"(?:[^\s\"'{plain}]|{plain}.|{quotes}|[\"'{plain}])+", re.DOTALL)
 
 
 _WORDS: dict[str, re.Pattern[str]] = {escape: _word_pattern(escape) for escape in ("\\", "`")}
-
-
-@dataclass(frozen=True)
-class Heredoc:
-    """A here-document: its delimiter, whether tabs before its lines are removed, and its text."""
-
-    delimiter: str
-    strips_tabs: bool
-    text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +53,6 @@ class Instruction:
             of others the words, with their quotes.
         exec_form: Whether the arguments are written as a JSON array.
         line: Where it begins, from 1.
-        heredocs: In the order in which they are named.
         trigger: What an ONBUILD has later stages do.
     """
 
@@ -72,7 +62,6 @@ class Instruction:
     arguments: tuple[str, ...]
     exec_form: bool
     line: int
-    heredocs: tuple[Heredoc, ...] = ()
     trigger: Instruction | None = None
 
     def flag(self, name: str) -> str | None:
@@ -89,13 +78,12 @@ class Instruction:
 
 
 def parse_instruction(text: str, line: int, escape: Escape) -> Instruction:
-    """The instruction of a logical line, which is not empty; its here-documents have no text yet."""
+    """The instruction of a logical line, which is not empty."""
     keyword, _, raw = (part.strip() for part in re.sub(r"\s", " ", text.strip(), count=1).partition(" "))
     keyword = keyword.upper()
     flags, rest = _flags(raw) if keyword in _WITH_FLAGS else ((), raw)
     array = _exec_form(rest) if keyword in _EXEC_FORMS else None
     trigger = _trigger(keyword, raw, line, escape)
-    heredocs = _heredocs(keyword, rest, escape) if array is None else ()
     if array is not None:
         arguments = array
     elif keyword in _COMMANDS:
@@ -111,9 +99,16 @@ def parse_instruction(text: str, line: int, escape: Escape) -> Instruction:
         arguments=arguments,
         exec_form=array is not None,
         line=line,
-        heredocs=trigger.heredocs if trigger is not None else heredocs,
         trigger=trigger,
     )
+
+
+def has_heredoc(instruction: Instruction, escape: Escape) -> bool:
+    """Whether the lines below are its here-document, as some version of BuildKit may read them."""
+    inner = instruction.trigger or instruction
+    if inner.keyword not in _WITH_HEREDOCS or inner.exec_form or "<<" not in inner.raw:
+        return False
+    return any(map(_HEREDOC.fullmatch, words(inner.raw, escape)))
 
 
 def words(text: str, escape: Escape) -> Iterator[str]:
@@ -187,13 +182,5 @@ def _exec_form(rest: str) -> tuple[str, ...] | None:
         array = json.loads(rest)
     except (ValueError, RecursionError):
         return None
-    plain = isinstance(array, list) and all(isinstance(each, str) for each in array)
+    plain = isinstance(array, list) and all(isinstance(item, str) for item in array)
     return tuple(array) if plain else None
-
-
-def _heredocs(keyword: str, rest: str, escape: Escape) -> tuple[Heredoc, ...]:
-    if keyword not in _WITH_HEREDOCS or "<<" not in rest:
-        return ()
-    matches = (_HEREDOC.fullmatch(word) for word in words(rest, escape))
-    named = ((match[2].replace('"', "").replace("'", ""), bool(match[1])) for match in matches if match)
-    return tuple(Heredoc(name, strips_tabs) for name, strips_tabs in named if name)

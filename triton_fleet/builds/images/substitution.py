@@ -59,7 +59,7 @@ class _Reader:
             if character == end and not quote:
                 return "".join(parts)
             if character == self.escape and quote != "'":
-                parts.append(self._escaped(quote))
+                parts.append(self._escape(quote))
             elif character == quote:
                 quote = ""
             elif character in ("'", '"') and not quote:
@@ -72,39 +72,39 @@ class _Reader:
             raise UnresolvedError("a brace is not closed")
         return "".join(parts)
 
-    def _escaped(self, quote: str) -> str:
-        following = self.text[self.at : self.at + 1]
-        if not following or (quote and following not in ('"', "$", self.escape)):
+    def _escape(self, quote: str) -> str:
+        next_character = self.text[self.at : self.at + 1]
+        if not next_character or (quote and next_character not in ('"', "$", self.escape)):
             return self.escape
         self.at += 1
-        return following
+        return next_character
 
     def _variable(self, depth: int) -> str:
         if self.text[self.at : self.at + 1] != "{":
-            return self._counted(self._value(name)) if (name := self._name()) else "$"
+            return self._count(self._value(name)) if (name := self._name()) else "$"
         self.at += 1
         name = self._name()
         if not name:
             raise UnresolvedError("a variable has no name")
         if self.text[self.at : self.at + 1] == "}":
             self.at += 1
-            return self._counted(self._value(name))
+            return self._count(self._value(name))
         modifier = _MODIFIER.match(self.text, self.at)
         if modifier is None or depth == MAX_DEPTH:
             raise UnresolvedError(f"the value of {name} cannot be resolved")
         self.at = modifier.end()
-        missing = set(self.unset)
-        other = self.word("}", depth + 1)
+        unset_before = set(self.unset)
+        alternative = self.word("}", depth + 1)
         value = self.values.get(name)
         is_set = bool(value) if modifier[0].startswith(":") else value is not None
         if modifier[0].endswith("+"):
-            return other if is_set else ""
+            return alternative if is_set else ""
         if is_set:
-            self.unset = missing
-            return self._counted(value or "")
+            self.unset = unset_before
+            return self._count(value or "")
         if modifier[0].endswith("?"):
             raise UnresolvedError(f"{name} is not set")
-        return other
+        return alternative
 
     def _name(self) -> str:
         match = _NAME.match(self.text, self.at)
@@ -118,7 +118,7 @@ class _Reader:
             self.unset.add(name)
         return self.values.get(name, "")
 
-    def _counted(self, value: str) -> str:
+    def _count(self, value: str) -> str:
         self.size += len(value)
         if self.size > MAX_VALUE_CHARACTERS:
             raise UnresolvedError(f"the value is longer than {MAX_VALUE_CHARACTERS} characters")

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from triton_fleet.cli.arguments import Endpoints, Environments, TableFormat
-from triton_fleet.cli.cost.cost_groups import cost_groups, labels_by
-from triton_fleet.cli.cost.document import cost_document, groups_document
+from triton_fleet.cli.cost.document import cost_document, cost_groups, groups_document, labels_by
 from triton_fleet.cli.cost.lines import print_cost, print_groups
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import say
@@ -39,7 +38,7 @@ def cost(
     labels = labels_by(by) if by is not None else None
     is_table = format is TableFormat.TABLE and labels is None
     fleets = all_of(dict.fromkeys(env), lambda name: _fleet(name, endpoints, may_be_empty=not is_table))
-    costs = [found for found, _ in fleets]
+    costs = [fleet for fleet, _ in fleets]
     if labels is not None and by is not None:
         groups = cost_groups(fleets, labels)
         if format is TableFormat.JSON:
@@ -50,11 +49,11 @@ def cost(
         documents = [cost_document(cost) for cost in costs]
         print_json(documents[0] if len(documents) == 1 else documents)
     else:
-        for each in costs:
-            if each.endpoints:
-                print_cost(each)
+        for fleet_total in costs:
+            if fleet_total.endpoints:
+                print_cost(fleet_total)
             else:
-                say(f"{each.environment.environment}: no specs")
+                say(f"{fleet_total.environment.environment}: no specs")
 
 
 def _fleet(
@@ -65,5 +64,5 @@ def _fleet(
         problem = f"the endpoints of {LOCAL} run on this machine, where instances cost nothing"
         raise CannotRunError(problem, "pass an environment that is deployed to an account")
     prices = project.fleet.prices
-    loaded = all_of(project.endpoints, project.load, [*project.findings, *prices.findings])
-    return fleet_cost(project.environment, [each.spec for each in loaded], prices), loaded
+    specs = all_of(project.endpoints, project.load, [*project.findings, *prices.findings])
+    return fleet_cost(project.environment, [loaded_spec.spec for loaded_spec in specs], prices), specs

@@ -1,33 +1,80 @@
-"""The output of `fleet cost --format json`."""
+"""Costs of endpoints by owner, tag, profile or environment."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 
 from triton_fleet.catalog.prices import CURRENCY, price_list
-from triton_fleet.cli.cost.cost_groups import CostGroup
-from triton_fleet.context.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
+from triton_fleet.context.cost import MONTH, YEAR, Cost, EndpointCost, EndpointCosts, FleetCost, Saving
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import LoadedSpec
+from triton_fleet.selection.condition import key_values
+from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.prices import PriceBook
+from triton_fleet.spec.problems import did_you_mean
+
+TAG = re.compile(r"tag:.+")
+NO_LABEL = "(none)"
+"""The group of endpoints without an owner, that tag or a profile."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostGroup(EndpointCosts):
+    """Endpoints with one owner, value of a tag, profile or environment in common."""
+
+    name: str
+
+
+Labels = Callable[[Environment, LoadedSpec], Iterable[str]]
+"""The groups of an endpoint."""
+
+
+def labels_by(by: str) -> Labels:
+    """The labels that `--by` names: `owner`, `profile`, `environment` or `tag:NAME`.
+
+    Raises:
+        FindingsError: it is none of these.
+    """
+    if by == "environment":
+        return lambda environment, loaded_spec: [environment.environment]
+    if by in ("owner", "profile") or TAG.fullmatch(by):
+        return lambda environment, loaded_spec: filter(None, key_values(by, loaded_spec, environment))
+    hint = did_you_mean(by, ["environment", "owner", "profile", "tag:NAME"], list_all=True)
+    raise FindingsError([Finding(code="FL112", message=f"costs cannot be grouped by {by!r}", hint=hint)])
+
+
+def cost_groups(fleets: Iterable[tuple[FleetCost, Sequence[LoadedSpec]]], labels: Labels) -> list[CostGroup]:
+    """The groups, the most expensive first; an endpoint of two profiles is in both."""
+    members = defaultdict[str, list[EndpointCost]](list)
+    for fleet, specs in fleets:
+        for cost, loaded_spec in zip(fleet.endpoints, specs, strict=True):
+            for label in tuple(labels(fleet.environment, loaded_spec)) or (NO_LABEL,):
+                members[label].append(cost)
+    groups = [CostGroup(name=name, endpoints=tuple(costs)) for name, costs in members.items()]
+    return sorted(groups, key=lambda group: (-(group.at_most.hourly if group.at_most else 0), group.name))
+
 
 VERSION = 2
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
 
 
-def cost_document(found: FleetCost) -> dict[str, object]:
+def cost_document(fleet: FleetCost) -> dict[str, object]:
     """The JSON document; money is text, so that no reader rounds it; None if unknown."""
     return {
         "version": VERSION,
-        "environment": found.environment.environment,
-        "account": found.environment.account,
-        "region": found.environment.region,
-        **_prices(found.prices),
+        "environment": fleet.environment.environment,
+        "account": fleet.environment.account,
+        "region": fleet.environment.region,
+        **_prices(fleet.prices),
         "hours": {"month": MONTH, "year": YEAR},
-        "endpoints": [_endpoint(found, endpoint) for endpoint in found.endpoints],
-        "total": {"min": _money(found.at_least), "max": _money(found.at_most)},
-        "not_in_total": [each.endpoint for each in found.unpriced],
-        "dashboards": {"count": found.dashboards, "monthly": _text(found.dashboards_monthly)},
+        "endpoints": [_endpoint(fleet, endpoint) for endpoint in fleet.endpoints],
+        "total": {"min": _money(fleet.at_least), "max": _money(fleet.at_most)},
+        "not_in_total": [unpriced_endpoint.endpoint for unpriced_endpoint in fleet.unpriced],
+        "dashboards": {"count": fleet.dashboards, "monthly": _text(fleet.dashboards_monthly)},
     }
 
 
@@ -47,36 +94,36 @@ def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostG
         "groups": [
             {
                 "name": group.name,
-                "endpoints": list(map(_named, group.endpoints)),
+                "endpoints": list(map(_identity, group.endpoints)),
                 "min": _money(group.at_least),
                 "max": _money(group.at_most),
-                "not_in_sums": list(map(_named, group.unpriced)),
+                "not_in_sums": list(map(_identity, group.unpriced)),
             }
             for group in groups
         ],
     }
 
 
-def _named(each: EndpointCost) -> dict[str, str]:
+def _identity(endpoint: EndpointCost) -> dict[str, str]:
     """An endpoint may be in several of the environments."""
-    return {"environment": each.environment, "endpoint": each.endpoint}
+    return {"environment": endpoint.environment, "endpoint": endpoint.endpoint}
 
 
-def _endpoint(found: FleetCost, each: EndpointCost) -> dict[str, object]:
-    hourly = _text(each.price.hourly if each.price else None)
+def _endpoint(fleet: FleetCost, endpoint: EndpointCost) -> dict[str, object]:
+    hourly_price = _text(endpoint.price.hourly if endpoint.price else None)
     return {
-        "endpoint": each.endpoint,
-        "owner": each.owner,
-        "instance_type": each.instance_type,
-        "usd_per_hour": hourly if found.prices.currency == CURRENCY else None,
-        "price_per_hour": hourly,
-        "price_origin": each.price.origin if each.price else None,
-        "certain": each.certain,
-        "min": {"instances": each.least, **_money(each.at_least)},
-        "max": {"instances": each.most, **_money(each.at_most)},
-        "archives": each.archives,
-        "routes": each.routes,
-        "saving": None if each.saving is None else _saving_document(each.saving),
+        "endpoint": endpoint.endpoint,
+        "owner": endpoint.owner,
+        "instance_type": endpoint.instance_type,
+        "usd_per_hour": hourly_price if fleet.prices.currency == CURRENCY else None,
+        "price_per_hour": hourly_price,
+        "price_origin": endpoint.price.origin if endpoint.price else None,
+        "certain": endpoint.certain,
+        "min": {"instances": endpoint.least, **_money(endpoint.at_least)},
+        "max": {"instances": endpoint.most, **_money(endpoint.at_most)},
+        "archives": endpoint.archives,
+        "routes": endpoint.routes,
+        "saving": None if endpoint.saving is None else _saving_document(endpoint.saving),
     }
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from triton_fleet.catalog.prices import COMPUTED_SIGN, LEGEND, price_list, price_sign
-from triton_fleet.cli.cost.cost_groups import CostGroup
+from triton_fleet.cli.cost.document import CostGroup
 from triton_fleet.cli.output import say
 from triton_fleet.context.cost import (
     MONTH,
@@ -24,27 +24,27 @@ from triton_fleet.core.sizes import count_of
 from triton_fleet.printers.console import unfolded_console
 
 _HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")
-NOT_COUNTED = (
+OTHER_COSTS = (
     "second instances while an endpoint is updated, volumes, S3, logs, metrics, alarms, captured calls,"
     " builds of engines, traffic, taxes, discounts"
 )
 
 
-def print_cost(found: FleetCost) -> None:
+def print_cost(fleet: FleetCost) -> None:
     """Print a table, then what the numbers mean, what they leave out, and their source."""
-    console, place = unfolded_console(), found.environment
-    title = f"{place.environment}: account {place.account}, {place.region}; {found.prices.currency}\n"
+    console, place = unfolded_console(), fleet.environment
+    title = f"{place.environment}: account {place.account}, {place.region}; {fleet.prices.currency}\n"
     console.print(Text(title, "bold"), soft_wrap=True)
-    has_owners = any(endpoint.owner for endpoint in found.endpoints)
-    console.print_fitting(
+    has_owners = any(endpoint.owner for endpoint in fleet.endpoints)
+    console.print_widest(
         [
-            _table(found, owners=has_owners, hourly=True),
-            _table(found, owners=False, hourly=True),
-            _table(found, owners=False, hourly=False),
+            _table(fleet, owners=has_owners, hourly=True),
+            _table(fleet, owners=False, hourly=True),
+            _table(fleet, owners=False, hourly=False),
         ]
     )
     say("")
-    for line in _lines(found):
+    for line in _lines(fleet):
         say(line)
 
 
@@ -55,8 +55,8 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     console.print(Text(f"{names}: by {by}; {prices.currency}\n", "bold"), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     table.add_column(by, overflow="fold")
-    for heading in ("endpoints", "min an hour", "a month", "max an hour", "a month"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    for title in ("endpoints", "min an hour", "a month", "max an hour", "a month"):
+        table.add_column(title, justify="right", no_wrap=True)
     total = EndpointCosts(endpoints=tuple(endpoint for fleet in fleets for endpoint in fleet.endpoints))
     sign = max(map(_sign, total.endpoints), default="")
     for group in groups:
@@ -67,7 +67,10 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     console.print(table)
     say("")
     if total.unpriced:
-        names = ", ".join(f"{each.endpoint} ({each.environment})" for each in total.unpriced)
+        names = ", ".join(
+            f"{unpriced_endpoint.endpoint} ({unpriced_endpoint.environment})"
+            for unpriced_endpoint in total.unpriced
+        )
         say(f"unknown; not in the totals: {names}; run without --by to see why")
     if sum(len(group.endpoints) for group in groups) > len(total.endpoints):
         say("an endpoint of several profiles is in several rows, and once in the total")
@@ -87,15 +90,15 @@ def _sum_name(name: str, costs: EndpointCosts) -> str:
     return name if costs.at_most is None else with_unknown(name, len(costs.unpriced))
 
 
-def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:
+def _table(fleet: FleetCost, *, owners: bool, hourly: bool) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("endpoint", overflow="fold")
     if owners:
         table.add_column("owner", overflow="fold")
     table.add_column("instance type", overflow="fold")
-    for heading in (heading for heading in _HEADINGS if hourly or heading != "an hour"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for endpoint in found.endpoints:
+    for title in (title for title in _HEADINGS if hourly or title != "an hour"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for endpoint in fleet.endpoints:
         sign = _sign(endpoint)
         table.add_row(
             Text(endpoint.endpoint, "bold"),
@@ -106,17 +109,19 @@ def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:
             str(endpoint.most),
             *_cells(endpoint.at_most, sign, hourly=hourly),
         )
-    if len(found.endpoints) > 1:
-        sign = max(map(_sign, found.endpoints))
-        least, most = (_cells(each, sign, hourly=hourly) for each in (found.at_least, found.at_most))
-        sums = ["", *least, "", *most]
+    if len(fleet.endpoints) > 1:
+        sign = max(map(_sign, fleet.endpoints))
+        lower_cells, upper_cells = (
+            _cells(total, sign, hourly=hourly) for total in (fleet.at_least, fleet.at_most)
+        )
+        sums = ["", *lower_cells, "", *upper_cells]
         table.add_section()
-        table.add_row(Text(_sum_name("total", found), "bold"), *([""] if owners else []), "", *sums)
+        table.add_row(Text(_sum_name("total", fleet), "bold"), *([""] if owners else []), "", *sums)
     return table
 
 
-def _sign(each: EndpointCost) -> str:
-    return price_sign(certain=not each.is_computed)
+def _sign(endpoint: EndpointCost) -> str:
+    return price_sign(certain=not endpoint.is_computed)
 
 
 def _cells(cost: Cost | None, sign: str, *, hourly: bool = True) -> tuple[str, ...]:
@@ -125,48 +130,50 @@ def _cells(cost: Cost | None, sign: str, *, hourly: bool = True) -> tuple[str, .
     return (*([f"{sign}{cost.hourly:,.4f}"] if hourly else []), f"{sign}{cost.monthly:,}")
 
 
-def _lines(found: FleetCost) -> Iterator[str]:
-    prices, region = found.prices, found.environment.region
-    for endpoint in found.endpoints:
+def _lines(fleet: FleetCost) -> Iterator[str]:
+    prices, region = fleet.prices, fleet.environment.region
+    for endpoint in fleet.endpoints:
         if endpoint.scheduled:
             yield f"{endpoint.endpoint}: schedules change the range: min is its lowest end, max its highest"
         if endpoint.saving is not None:
             yield f"{endpoint.endpoint}: {_saving_line(endpoint, endpoint.saving, _sign(endpoint))}"
-    for each in found.unpriced:
-        reason, remedy = prices.absence(each.instance_type, region)
-        yield f"{each.endpoint}: unknown; not in the totals: {reason}; {remedy}"
-    monthly = "unknown" if found.dashboards_monthly is None else found.dashboards_monthly
-    dashboards = f"{count_of(found.dashboards, 'dashboard')} ({monthly} a month), "
+    for unpriced_endpoint in fleet.unpriced:
+        reason, remedy = prices.absence(unpriced_endpoint.instance_type, region)
+        yield f"{unpriced_endpoint.endpoint}: unknown; not in the totals: {reason}; {remedy}"
+    monthly_price = "unknown" if fleet.dashboards_monthly is None else fleet.dashboards_monthly
+    dashboards = f"{count_of(fleet.dashboards, 'dashboard')} ({monthly_price} a month), "
     yield f"a month is {MONTH} hours (24 x 30)"
-    yield f"not counted: {dashboards if found.dashboards else ''}{NOT_COUNTED}"
+    yield f"not counted: {dashboards if fleet.dashboards else ''}{OTHER_COSTS}"
     yield prices.words
-    yield from _sources(found)
+    yield from _sources(fleet)
 
 
-def _sources(found: FleetCost) -> Iterator[str]:
+def _sources(fleet: FleetCost) -> Iterator[str]:
     """Of what the table has from the catalog."""
-    sources, region = price_list(), found.environment.region
-    listed = [
-        endpoint for endpoint in found.endpoints if not found.prices.states(endpoint.instance_type, region)
+    sources, region = price_list(), fleet.environment.region
+    prices = [
+        endpoint for endpoint in fleet.endpoints if not fleet.prices.states(endpoint.instance_type, region)
     ]
-    if any(each.certain for each in listed):
+    if any(price.certain for price in prices):
         yield f"stated: {sources.stated}"
-    if computed := sorted({each.instance_type for each in listed if each.is_computed}):
-        yield f"{COMPUTED_SIGN} {', '.join(computed)}: {sources.computed}"
-    if found.dashboards:
+    if instance_types := sorted({price.instance_type for price in prices if price.is_computed}):
+        yield f"{COMPUTED_SIGN} {', '.join(instance_types)}: {sources.computed}"
+    if fleet.dashboards:
         yield f"dashboards: {sources.dashboards}"
 
 
-def _saving_line(each: EndpointCost, saving: Saving, sign: str) -> str:
-    parts = "routes" if each.routes else "archives"
-    apart = (
-        f"{each.apart} {parts} on one endpoint instead of {each.apart} endpoints of one"
-        f" {each.instance_type} each ({sign}{saving.apart.hourly:,.4f} an hour)"
+def _saving_line(endpoint: EndpointCost, saving: Saving, sign: str) -> str:
+    parts = "routes" if endpoint.routes else "archives"
+    exclusion = (
+        f"{endpoint.apart} {parts} on one endpoint instead of {endpoint.apart} endpoints of one"
+        f" {endpoint.instance_type} each ({sign}{saving.apart.hourly:,.4f} an hour)"
     )
     if saving.cost.hourly <= 0:
-        return f"{apart} save nothing at min"
-    percent, yearly = f"{saving.percent.normalize():f}", f"{sign}{saving.cost.yearly:,}"
+        return f"{exclusion} save nothing at min"
+    percent, yearly_saving = f"{saving.percent.normalize():f}", f"{sign}{saving.cost.yearly:,}"
     hours = (
-        f"; for the price of one the {each.apart} could run {saving.hours} hours a day" if each.routes else ""
+        f"; for the price of one the {endpoint.apart} could run {saving.hours} hours a day"
+        if endpoint.routes
+        else ""
     )
-    return f"{apart} save at min {percent} %, {yearly} a year of {YEAR:,} hours{hours}"
+    return f"{exclusion} save at min {percent} %, {yearly_saving} a year of {YEAR:,} hours{hours}"

@@ -16,8 +16,7 @@ from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet, current_project
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import say
+from triton_fleet.cli.output import end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolve import resolve_project
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from triton_fleet.store.engines.inventory import HeldEngine
 
 HEADINGS = ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by")
-OMITTED = ("TensorRT", "built (UTC)")
+OPTIONAL_HEADINGS = ("TensorRT", "built (UTC)")
 """What a narrow terminal does not show."""
 
 
@@ -52,17 +51,17 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which has no specs'}")
         return
     access, progress = connect(project, profile), progress_on(OutputConsole())
-    with aws_errors_as_findings(fleet.place):
-        done = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
-    if done.findings:
-        raise FindingsError(list(done.findings))
-    there = len(engines) - done.built
-    also = f"; {there} already present" if there else ""
+    with aws_errors_as_findings(fleet.deployment):
+        result = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
+    if result.findings:
+        raise FindingsError(list(result.findings))
+    present_count = len(engines) - result.new_count
+    also = f"; {present_count} already present" if present_count else ""
     by = shown_builder(env)
     say(
-        f"built {count_of(done.built, 'engine')}{by}{also}"
-        if done.built
-        else f"{count_of(there, 'engine')} already present"
+        f"built {count_of(result.new_count, 'engine')}{by}{also}"
+        if result.new_count
+        else f"{count_of(present_count, 'engine')} already present"
     )
 
 
@@ -75,22 +74,24 @@ def ls(
     from triton_fleet.store.engines.inventory import held_engines
 
     project = current_project(env)
-    access, place = connect(project, profile), project.place
-    with aws_errors_as_findings(place):
-        found = held_engines(access.client("s3"), place.bucket, project.locks)
+    access, deployment = connect(project, profile), project.deployment
+    with aws_errors_as_findings(deployment):
+        engines = held_engines(access.client("s3"), deployment.bucket, project.locks)
     if format is TableFormat.JSON:
-        print_json([asdict(each) for each in found])
-    elif found:
-        unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
+        print_json([asdict(engine) for engine in engines])
+    elif engines:
+        unfolded_console().print_widest(
+            [_table(engines, hidden_headings) for hidden_headings in ((), OPTIONAL_HEADINGS)]
+        )
     else:
-        say(f"s3://{place.bucket} has no engines")
+        say(f"s3://{deployment.bucket} has no engines")
 
 
-def _table(engines: list[HeldEngine], omitted: Sequence[str]) -> Table:
+def _table(engines: list[HeldEngine], hidden_headings: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in HEADINGS:
-        if heading not in omitted:
-            table.add_column(heading, overflow="fold")
+    for title in HEADINGS:
+        if title not in hidden_headings:
+            table.add_column(title, overflow="fold")
     for engine in engines:
         cells = (
             engine.key.removeprefix("sha256:")[:12],
@@ -101,8 +102,10 @@ def _table(engines: list[HeldEngine], omitted: Sequence[str]) -> Table:
             f"{datetime.fromisoformat(engine.built):%Y-%m-%d %H:%M}",
             _users_text(engine) or "no lock",
         )
-        shown = (cell for heading, cell in zip(HEADINGS, cells, strict=True) if heading not in omitted)
-        table.add_row(*(Text(visible(cell)) for cell in shown))
+        visible_cells = (
+            cell for title, cell in zip(HEADINGS, cells, strict=True) if title not in hidden_headings
+        )
+        table.add_row(*(Text(visible(cell)) for cell in visible_cells))
     return table
 
 

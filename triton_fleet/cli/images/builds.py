@@ -14,8 +14,7 @@ from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet, current_project
-from triton_fleet.cli.interruption import end_like_ctrl_c
-from triton_fleet.cli.output import say
+from triton_fleet.cli.output import end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.printers.console import OutputConsole, unfolded_console
@@ -26,10 +25,10 @@ from triton_fleet.store.images.source import image_sources, wanted_images
 from triton_fleet.store.progress import progress_on, shown_size
 
 if TYPE_CHECKING:
-    from triton_fleet.store.images.inventory import HeldImage
+    from triton_fleet.store.images.record import HeldImage
 
 HEADINGS = ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by")
-OMITTED = ("CUDA", "TensorRT")
+OPTIONAL_HEADINGS = ("CUDA", "TensorRT")
 """What a narrow terminal does not show."""
 
 
@@ -49,11 +48,11 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         return
     if warnings := [warning for source in sources for warning in source.warnings]:
         show_findings(warnings)
-    place, progress = project.place, progress_on(OutputConsole())
+    deployment, progress = project.deployment, progress_on(OutputConsole())
     access = connect(project, profile)
-    with aws_errors_as_findings(place):
+    with aws_errors_as_findings(deployment):
         images = wanted_images(project, sources)
-        done = build_images(
+        result = build_images(
             access.client("s3"),
             lambda: access.client("ecr"),
             project,
@@ -63,12 +62,12 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
             PACE,
         )
     for image in images:
-        if (found := done.images.get(image.key)) is not None:
-            state = "built" if image.key in done.built else "already present"
+        if (built_image := result.images.get(image.key)) is not None:
+            state = "built" if image.key in result.new_keys else "already present"
             names = ", ".join(use.endpoint for use in image.uses)
-            say(f"{names}: {state}, {place.image_repository}@{found.record.digest}")
-    if done.findings:
-        raise FindingsError(list(done.findings))
+            say(f"{names}: {state}, {deployment.image_repository}@{built_image.record.digest}")
+    if result.findings:
+        raise FindingsError(list(result.findings))
     say(f"next: fleet lock --env {env} {' '.join(source.endpoint for source in sources)}")
 
 
@@ -78,20 +77,22 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the built images, their contents and the locks that need them."""
-    from triton_fleet.store.images.inventory import former_repositories, held_images
+    from triton_fleet.store.images.record import former_repositories, held_images
 
     project = current_project(env)
-    access, place = connect(project, profile), project.place
-    with aws_errors_as_findings(place):
-        found = held_images(access.client("s3"), access.client("ecr"), place, project.locks)
+    access, deployment = connect(project, profile), project.deployment
+    with aws_errors_as_findings(deployment):
+        images = held_images(access.client("s3"), access.client("ecr"), deployment, project.locks)
         is_table = format is TableFormat.TABLE
-        former = former_repositories(access.client("s3"), place) if is_table else {}
+        former = former_repositories(access.client("s3"), deployment) if is_table else {}
     if format is TableFormat.JSON:
-        print_json([asdict(each) for each in found])
-    elif found:
-        unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
+        print_json([asdict(image) for image in images])
+    elif images:
+        unfolded_console().print_widest(
+            [_table(images, hidden_headings) for hidden_headings in ((), OPTIONAL_HEADINGS)]
+        )
     else:
-        say(f"{place.image_repository} has no images")
+        say(f"{deployment.image_repository} has no images")
     for line in former_lines(former):
         say(line)
 
@@ -105,11 +106,11 @@ def former_lines(former: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _table(images: list[HeldImage], omitted: Sequence[str]) -> Table:
+def _table(images: list[HeldImage], hidden_headings: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in HEADINGS:
-        if heading not in omitted:
-            table.add_column(heading, overflow="fold")
+    for title in HEADINGS:
+        if title not in hidden_headings:
+            table.add_column(title, overflow="fold")
     for image in images:
         cells = (
             image.key.removeprefix("sha256:")[:12],
@@ -121,6 +122,8 @@ def _table(images: list[HeldImage], omitted: Sequence[str]) -> Table:
             image.built[:16].replace("T", " "),
             ", ".join(image.needed_by) or "no lock",
         )
-        shown = (cell for heading, cell in zip(HEADINGS, cells, strict=True) if heading not in omitted)
-        table.add_row(*(Text(visible(cell)) for cell in shown))
+        visible_cells = (
+            cell for title, cell in zip(HEADINGS, cells, strict=True) if title not in hidden_headings
+        )
+        table.add_row(*(Text(visible(cell)) for cell in visible_cells))
     return table

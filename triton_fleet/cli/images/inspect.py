@@ -65,13 +65,13 @@ def inspect(
     from triton_fleet.awsapi.images.registry import manifest_findings, read_image
 
     image = image_reference(uri)
-    found = read_image(_client(image, env, profile), image, layers=layers)
+    registry_image = read_image(_client(image, env, profile), image, layers=layers)
     if format is OutputFormat.JSON:
-        print_json(_document(found))
+        print_json(_document(registry_image))
     else:
-        for line in _lines(found, layers=layers):
+        for line in _lines(registry_image, layers=layers):
             say(line)
-    if warnings := manifest_findings(found):
+    if warnings := manifest_findings(registry_image):
         show_findings(warnings)
 
 
@@ -83,46 +83,46 @@ def _client(image: ImageReference, env: str | None, profile: str | None) -> Any:
         with aws_errors_as_findings():
             return boto3.Session(profile_name=profile, region_name=image.region).client("ecr")
     project = current_project(env)
-    place = project.place
-    if image.region != place.region:
+    deployment = project.deployment
+    if image.region != deployment.region:
         message = (
-            f"{image.uri} is in {image.region}; {env} is in {place.region}, where SageMaker pulls images"
+            f"{image.uri} is in {image.region}; {env} is in {deployment.region}, where SageMaker pulls images"
         )
-        hint = f"push the image to a repository in {place.region}, or leave --env out"
+        hint = f"push the image to a repository in {deployment.region}, or leave --env out"
         raise FindingsError([Finding(code="FL637", message=message, hint=hint)])
     return access_to(project, profile).client("ecr")
 
 
-def _document(found: RegistryImage) -> dict[str, object]:
+def _document(image: RegistryImage) -> dict[str, object]:
     return {
-        "image": {"uri": found.image.uri, "digest": found.image.digest},
-        "index": found.index or None,
-        "size": found.size,
-        "facts": found.facts.model_dump(mode="json"),
-        "unknown": unknown_facts(found.facts),
-        "unread": found.unread or None,
+        "image": {"uri": image.image.uri, "digest": image.image.digest},
+        "index": image.index or None,
+        "size": image.size,
+        "facts": image.facts.model_dump(mode="json"),
+        "unknown": unknown_facts(image.facts),
+        "unread": image.unread or None,
     }
 
 
-def _lines(found: RegistryImage, *, layers: bool) -> Iterator[str]:
-    facts, unknown = found.facts, unknown_facts(found.facts)
-    yield f"{found.image.uri}, {shown_size(found.size)} compressed"
-    if found.index:
-        yield f"  in the index: {found.index}"
+def _lines(image: RegistryImage, *, layers: bool) -> Iterator[str]:
+    facts, unknown = image.facts, unknown_facts(image.facts)
+    yield f"{image.image.uri}, {shown_size(image.size)} compressed"
+    if image.index:
+        yield f"  in the index: {image.index}"
     for name, label in LABELS.items():
         if name not in unknown:
             yield f"  {label}: {shown_fact(getattr(facts, name))}"
     if unknown:
         names = ", ".join(LABELS[name] for name in unknown)
-        yield f"  unknown: {names}{_remedy(found, layers=layers)}"
+        yield f"  unknown: {names}{_remedy(image, layers=layers)}"
     yield ""
-    yield f"image: {{uri: {found.image.uri}, digest: {found.image.digest}}}"
+    yield f"image: {{uri: {image.image.uri}, digest: {image.image.digest}}}"
 
 
-def _remedy(found: RegistryImage, *, layers: bool) -> str:
-    if found.unread:
-        return f"; {found.unread}"
-    return "" if layers else f"; pass --layers to read them from the layers ({shown_size(found.size)})"
+def _remedy(image: RegistryImage, *, layers: bool) -> str:
+    if image.unread:
+        return f"; {image.unread}"
+    return "" if layers else f"; pass --layers to read them from the layers ({shown_size(image.size)})"
 
 
 def shown_fact(value: object) -> str:
@@ -132,7 +132,7 @@ def shown_fact(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
     if isinstance(value, dict):
-        named = [f"{name} {version}" for name, version in list(value.items())[:SHOWN_PACKAGES]]
-        more = len(value) - len(named)
-        return ", ".join(named) + (f" and {more} more (--format json has all)" if more else "")
+        versions = [f"{name} {version}" for name, version in list(value.items())[:SHOWN_PACKAGES]]
+        more = len(value) - len(versions)
+        return ", ".join(versions) + (f" and {more} more (--format json has all)" if more else "")
     return str(value)

@@ -15,10 +15,9 @@ from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.cli.arguments import Endpoint, Env
 from triton_fleet.cli.aws_access import local_fleet
 from triton_fleet.cli.current_fleet import current_project
-from triton_fleet.cli.invoke.destination import Destination
-from triton_fleet.cli.invoke.refusals import instead, routes_of
+from triton_fleet.cli.invoke.refusals import Destination, instead, routes_of
 from triton_fleet.cli.output import say
-from triton_fleet.context.request_size import CODE, oversize
+from triton_fleet.context.samples import CODE, oversize
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from triton_fleet.local.state import LocalState, log_name
 from triton_fleet.printers.formats import Format, print_findings
@@ -98,7 +97,7 @@ def invoke(
     root, region = project.root, project.environment.region
     arrays: Mapping[str, Array] | None = None
     if sample is not None:
-        from triton_fleet.cli.invoke.sample import read_sample
+        from triton_fleet.cli.invoke.inputs import read_sample
 
         arrays, route = read_sample(project.load(endpoint).spec, sample)
     elif inputs:
@@ -107,18 +106,18 @@ def invoke(
         arrays = read_inputs(inputs)
     payload = _raw(body, content_type) if arrays is None else _encode(arrays, outputs or [], json)
     _check_size(payload, root)
-    connected, is_local = _connect(root, env, region, endpoint)
+    client, is_local = _connect(root, env, region, endpoint)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)  # fail before the inference, not after it
-    answer = _send(connected, payload, route, project, is_local=is_local)
+    answer = _send(client, payload, route, project, is_local=is_local)
     if arrays is not None:
         _show(answer, save)
     else:
         print_bytes(answer.body)
 
 
-def _check_exclusive(others: Mapping[str, bool], problem: str) -> None:
-    strays = [option for option, is_given in others.items() if is_given]
+def _check_exclusive(options: Mapping[str, bool], problem: str) -> None:
+    strays = [option for option, is_given in options.items() if is_given]
     if strays:
         hint = "pass one of --body, --input and --sample"
         raise FindingsError(
@@ -154,10 +153,10 @@ def _encode(arrays: Mapping[str, Array], outputs: list[str], json: bool) -> Payl
 
 
 def _check_size(payload: Payload, root: Path) -> None:
-    if (found := oversize("the request", len(payload.body))) is None:
+    if (excess := oversize("the request", len(payload.body))) is None:
         return
-    finding = Finding(code=CODE, message=found.message, hint=found.hint)
-    if found.certain:
+    finding = Finding(code=CODE, message=excess.message, hint=excess.hint)
+    if excess.certain:
         raise FindingsError([finding])
     print_findings([replace(finding, severity=Severity.WARNING)], Format.HUMAN, root)
 
@@ -224,8 +223,8 @@ def _show(answer: Payload, save: Path | None) -> None:
 
 def _refusal(endpoint: str, project: Project, error: InferenceError, *, is_local: bool) -> Finding:
     env = project.environment.environment
-    here = f"`fleet local logs {log_name(env, endpoint)}`"
-    log = here if env == LOCAL else f"{error.log}, here {here}" if is_local else error.log
+    log_command = f"`fleet local logs {log_name(env, endpoint)}`"
+    log = log_command if env == LOCAL else f"{error.log}, here {log_command}" if is_local else error.log
     message = f"{endpoint} answered {error.status}: {error.message}"
     hints = [f"its log is {log}"] if log else []
     if error.status == NO_MODEL and (routes := routes_of(project, endpoint)):

@@ -22,11 +22,11 @@ def as_json(outputs: Mapping[str, Array]) -> str:
     Raises:
         FindingsError: an output has bytes that are not UTF-8.
     """
-    described = [
+    descriptions = [
         {"name": name, "shape": array.shape, "datatype": datatype_of(array), "data": _values(name, array)}
         for name, array in outputs.items()
     ]
-    return json.dumps({"outputs": described}, allow_nan=False)
+    return json.dumps({"outputs": descriptions}, allow_nan=False)
 
 
 def save_outputs(outputs: Mapping[str, Array], folder: Path) -> Iterator[str]:

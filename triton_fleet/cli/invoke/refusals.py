@@ -1,13 +1,31 @@
-"""Hints for calls that SageMaker refuses before they reach a model."""
+"""Which of an endpoint's models a call goes to."""
 
 from __future__ import annotations
 
-from triton_fleet.context.targets import target_models
+from dataclasses import dataclass
+
+from triton_fleet.context.samples import target_models
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.problems import did_you_mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Destination:
+    """The TargetModel of a multi-model endpoint, or route and version of a shared container."""
+
+    target: str | None = None
+    model: str | None = None
+    version: int | None = None
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """The options that name it, and whether each is given."""
+        values = {"--target": self.target, "--model": self.model, "--version": self.version}
+        return {option: value is not None for option, value in values.items()}
+
 
 NOT_FOUND = "not found"
 
@@ -28,10 +46,10 @@ def instead(project: Project, endpoint: str, target: str | None, message: str) -
             if env == LOCAL
             else f"`fleet ls --env {env}` lists them"
         )
-    loaded = project.specs.readable(endpoint)
-    if loaded is None:
+    endpoint_spec = project.specs.readable(endpoint)
+    if endpoint_spec is None:
         return ""
-    spec = loaded.spec
+    spec = endpoint_spec.spec
     targets = list(target_models(spec).values())
     if spec.mode is not Mode.MULTI_MODEL or target in targets:
         return ""
@@ -42,8 +60,8 @@ def instead(project: Project, endpoint: str, target: str | None, message: str) -
 
 def routes_of(project: Project, endpoint: str) -> tuple[str, ...]:
     """The names by which the models of a shared container are called, as far as the files have them."""
-    loaded = project.specs.readable(endpoint)
-    if loaded is None:
+    spec = project.specs.readable(endpoint)
+    if spec is None:
         return ()
-    decided, _ = locked_context(project, loaded)
-    return tuple(decided.routes)
+    context, _ = locked_context(project, spec)
+    return tuple(context.routes)

@@ -12,14 +12,13 @@ from rich.text import Text
 
 from triton_fleet.cli.arguments import Endpoint, Env, OutputFormat
 from triton_fleet.cli.current_fleet import current_project
-from triton_fleet.cli.show.lines import Line, print_lines
-from triton_fleet.cli.show.spec import spec_lines
+from triton_fleet.cli.show.spec import Line, print_lines, spec_lines
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.explain.effective_spec import EffectiveSpec, effective_spec
 from triton_fleet.printers.console import unfolded_console
-from triton_fleet.printers.file_names import place_in
+from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.lines import print_json
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.spec.environment import Environment
@@ -39,27 +38,27 @@ def show(
     Each key has the file and line that it comes from, and each decision its reason.
     """
     project = current_project(env, endpoint)
-    loaded = project.load(endpoint)
-    context, wrong_lock = locked_context(project, loaded)
-    spec = effective_spec(loaded)
-    made = decisions(context, project.place, project.fleet.prices, wrong_lock)
+    spec_file = project.load(endpoint)
+    context, wrong_lock = locked_context(project, spec_file)
+    spec = effective_spec(spec_file)
+    rows = decisions(context, project.deployment, project.fleet.prices, wrong_lock)
     if format is OutputFormat.JSON:
-        print_json(_document(endpoint, project.environment, spec, made, project.root))
+        print_json(_document(endpoint, project.environment, spec, rows, project.root))
         return
     console = unfolded_console()
-    where = project.environment
-    title = f"{endpoint} in {where.environment}: account {where.account}, {where.region}\n"
+    environment = project.environment
+    title = f"{endpoint} in {environment.environment}: account {environment.account}, {environment.region}\n"
     console.print(Text(title, "bold"), soft_wrap=True)
     print_lines(console, list(spec_lines(spec, project.root)))
-    for group, members in groupby(made, key=lambda each: each.group):
+    for group, members in groupby(rows, key=lambda row: row.group):
         console.print(Text(f"\n{group.capitalize()}", "bold"))
         print_lines(
             console, [_line(member, f"none: see `fleet check --env {env} {endpoint}`") for member in members]
         )
 
 
-def _line(decision: Decision, undecided: str) -> Line:
-    value = (undecided, "red") if decision.value is None else (visible(decision.value), "bold")
+def _line(decision: Decision, note: str) -> Line:
+    value = (note, "red") if decision.value is None else (visible(decision.value), "bold")
     doubt = "" if decision.certain else " (not proved)"
     facts = ", ".join(f"{fact.file} of {fact.date}" for fact in decision.facts)
     return Line(
@@ -69,7 +68,7 @@ def _line(decision: Decision, undecided: str) -> Line:
 
 
 def _document(
-    endpoint: str, where: Environment, spec: EffectiveSpec, made: tuple[Decision, ...], root: Path
+    endpoint: str, environment: Environment, spec: EffectiveSpec, rows: tuple[Decision, ...], root: Path
 ) -> dict[str, object]:
     origins = {
         _pointer(path): {
@@ -82,12 +81,12 @@ def _document(
     return {
         "version": VERSION,
         "endpoint": endpoint,
-        "environment": where.environment,
-        "account": where.account,
-        "region": where.region,
+        "environment": environment.environment,
+        "account": environment.account,
+        "region": environment.region,
         "spec": spec.data,
         "origins": origins,
-        "decisions": [asdict(each) for each in made],
+        "decisions": [asdict(row) for row in rows],
     }
 
 

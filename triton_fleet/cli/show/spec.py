@@ -1,20 +1,62 @@
-"""The effective spec as valid YAML, with the origin of each value as a comment."""
+"""Lines with comments: beside them in a column if there is room, else below."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
 
-from triton_fleet.cli.show.lines import Line
 from triton_fleet.explain.effective_spec import EffectiveSpec, Origin
-from triton_fleet.printers.file_names import place_in
+from triton_fleet.printers.console import OutputConsole
+from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.project.layers import LayerKind
-from triton_fleet.spec.scalars import plain_value
+from triton_fleet.project.reader import plain_value
 from triton_fleet.spec.source import KeyPath
+
+WIDEST = 60
+"""The column of comments begins at most here, also on a wider terminal."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, which is never folded, and its comment."""
+
+    text: Text
+    comment: str = ""
+
+
+def print_lines(console: OutputConsole, lines: Sequence[Line]) -> None:
+    """Print each line with its comment, which begins with `#` and is folded between words."""
+    for text in _laid_out(console, lines):
+        console.print(text, soft_wrap=True)
+
+
+def _laid_out(console: OutputConsole, lines: Sequence[Line]) -> Iterator[Text]:
+    limit = min(console.width // 2, WIDEST)
+    column = 2 + max((line.text.cell_len for line in lines if line.text.cell_len <= limit), default=0)
+    for line in lines:
+        comment, length = Text(f"# {visible(line.comment)}", "dim"), line.text.cell_len
+        room = console.width - length - comment.cell_len
+        if not line.comment:
+            yield line.text
+        elif room >= 2:
+            yield Text.assemble(line.text, " " * max(min(column - length, room), 2), comment)
+        else:
+            yield line.text
+            yield from _below(console, line)
+
+
+def _below(console: OutputConsole, line: Line) -> Iterator[Text]:
+    """The comment, indented further than its line; YAML readers still see a comment."""
+    plain = line.text.plain
+    lead = f"{' ' * (len(plain) - len(plain.lstrip()) + 2)}# "
+    for part in Text(visible(line.comment)).wrap(console, max(console.width - len(lead), 1)):
+        yield Text(f"{lead}{part.plain.rstrip()}", "dim")
+
 
 PLAIN = re.compile(r"[A-Za-z0-9_./]([A-Za-z0-9_./:@%+=-]*[A-Za-z0-9_./@%+=-])?")
 EXACT = 2**53
@@ -41,30 +83,30 @@ def _block(value: object, path: KeyPath, indentation: str) -> Iterator[tuple[str
     """Each line with the path of its value."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            here, label = (*path, key), f"{indentation}{_scalar(key)}:"
+            location, label = (*path, key), f"{indentation}{_scalar(key)}:"
             if _is_tensor(inner):
-                yield f"{label} {_flow(inner)}", _first(inner, here)
+                yield f"{label} {_flow(inner)}", _first(inner, location)
             elif isinstance(inner, dict | list) and inner:
-                yield label, here
-                yield from _block(inner, here, f"{indentation}  ")
+                yield label, location
+                yield from _block(inner, location, f"{indentation}  ")
             else:
-                yield f"{label} {_scalar(inner)}", here
+                yield f"{label} {_scalar(inner)}", location
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            here = (*path, index)
+            location = (*path, index)
             if isinstance(inner, dict | list) and inner:
-                (first, place), *others = _block(inner, here, f"{indentation}  ")
+                (first, place), *rest = _block(inner, location, f"{indentation}  ")
                 yield f"{indentation}- {first.lstrip()}", place
-                yield from others
+                yield from rest
             else:
-                yield f"{indentation}- {_scalar(inner)}", here
+                yield f"{indentation}- {_scalar(inner)}", location
 
 
 def _is_tensor(value: object) -> bool:
     """Whether it is a list of numbers, or of such lists; it is printed on one line."""
     if not isinstance(value, list) or not value:
         return False
-    return all(isinstance(each, int | float) or _is_tensor(each) for each in value)
+    return all(isinstance(element, int | float) or _is_tensor(element) for element in value)
 
 
 def _flow(value: object) -> str:
@@ -97,5 +139,5 @@ def _is_plain(text: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{visible(escaped)}"'
+    content = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{visible(content)}"'

@@ -10,18 +10,16 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from triton_fleet.catalog.metrics import triton_series
-from triton_fleet.context.triton_metrics import TritonMetrics, container_log_group
-from triton_fleet.endpoint.dashboard.annotations import Annotation, horizontal
-from triton_fleet.endpoint.dashboard.graph import Graph, Line, TritonGraph
-from triton_fleet.endpoint.dashboard.lines import drawn_lines, held_lines
+from triton_fleet.context.metrics import TritonMetrics, container_log_group
+from triton_fleet.endpoint.dashboard.lines import Annotation, drawn_lines, held_lines, horizontal
 from triton_fleet.endpoint.dashboard.log_queries import last_errors
-from triton_fleet.endpoint.dashboard.sections import SECTIONS
+from triton_fleet.endpoint.dashboard.sections import SECTIONS, Graph, Line, TritonGraph
 from triton_fleet.endpoint.dashboard.triton import TITLE, TRITON_GRAPHS, triton_lines, triton_text
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 Json: TypeAlias = dict[str, Any]
 
-COLUMNS, GRAPH, TEXT, LOG = 24, 6, 2, 8
+COLUMNS, GRAPH, TEXT_HEIGHT, LOG = 24, 6, 2, 8
 """Columns of the grid; heights of a graph, a heading and a table of log lines."""
 
 
@@ -39,13 +37,13 @@ def dashboard_body(endpoint: ResolvedEndpoint) -> Json:
     widgets, y = list[Json](), 0
     for section in _sections(endpoint):
         text = {"markdown": f"## {section.title}\n{section.text}"}
-        widgets.append(_widget("text", text, y=y, height=TEXT))
-        y += TEXT
+        widgets.append(_widget("text", text, y=y, height=TEXT_HEIGHT))
+        y += TEXT_HEIGHT
         columns = 3 if len(section.graphs) % 3 == 0 else 2
         width = COLUMNS // columns
         for number, graph in enumerate(section.graphs):
-            place = {"x": number % columns * width, "y": y + number // columns * GRAPH}
-            widgets.append(_widget("metric", graph, **place, width=width, height=GRAPH))
+            position = {"x": number % columns * width, "y": y + number // columns * GRAPH}
+            widgets.append(_widget("metric", graph, **position, width=width, height=GRAPH))
         y += -(-len(section.graphs) // columns) * GRAPH
     widgets.append(_widget("log", _last_errors(endpoint), y=y, height=LOG))
     # What counts by its own period, a minute as a rule, would be wrong in the longer ones of a longer range.
@@ -67,10 +65,10 @@ def _sections(endpoint: ResolvedEndpoint) -> Iterator[SectionBody]:
 
 def refused_calls(endpoint: ResolvedEndpoint) -> str:
     """A sentence on the calls of the deployment check that a model must refuse; empty without any."""
-    refused = sum(sample.status // 100 == 4 for sample in endpoint.spec.samples) + len(endpoint.check.warm)
-    if not refused:
+    count = sum(sample.status // 100 == 4 for sample in endpoint.spec.samples) + len(endpoint.check.warm)
+    if not count:
         return ""
-    calls = "1 call" if refused == 1 else f"{refused} calls"
+    calls = "1 call" if count == 1 else f"{count} calls"
     return (
         f" The check at the end of a deploy makes {calls} that a model must refuse: SageMaker counts each"
         " attempt as 4XX and model."
@@ -83,31 +81,35 @@ def _has(endpoint: ResolvedEndpoint, graph: TritonGraph) -> bool:
 
 def _graph(graph: Graph, endpoint: ResolvedEndpoint) -> Json:
     lines = [line for line in held_lines(graph, endpoint) if isinstance(line, Line)]
-    drawn = horizontal(lines, graph.unit, endpoint)
-    return _properties(graph.title, drawn_lines(graph, endpoint), drawn, graph.least, endpoint)
+    annotations = horizontal(lines, graph.unit, endpoint)
+    return _properties(graph.title, drawn_lines(graph, endpoint), annotations, graph.minimum, endpoint)
 
 
 def _triton_graph(graph: TritonGraph, endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> Json:
     lines = [Line(graph.over, graph.statistic)] if graph.under is None else []
-    drawn = horizontal(lines, graph.unit, endpoint)
-    return _properties(graph.title, triton_lines(graph, endpoint, metrics), drawn, 0, endpoint)
+    annotations = horizontal(lines, graph.unit, endpoint)
+    return _properties(graph.title, triton_lines(graph, endpoint, metrics), annotations, 0, endpoint)
 
 
 def _properties(
     title: str,
     lines: Sequence[Sequence[Any]],
-    drawn: Sequence[Annotation],
-    least: float | None,
+    annotations: Sequence[Annotation],
+    minimum: float | None,
     endpoint: ResolvedEndpoint,
 ) -> Json:
-    ends = {} if least is None else {"min": least}
+    ends = {} if minimum is None else {"min": minimum}
     return {
         "view": "timeSeries",
         "title": title,
-        "region": endpoint.place.region,
+        "region": endpoint.deployment.region,
         "metrics": lines,
         "yAxis": {"left": {**ends, "showUnits": False}},
-        **({"annotations": {"horizontal": [asdict(each) for each in drawn]}} if drawn else {}),
+        **(
+            {"annotations": {"horizontal": [asdict(annotation) for annotation in annotations]}}
+            if annotations
+            else {}
+        ),
     }
 
 
@@ -115,7 +117,7 @@ def _last_errors(endpoint: ResolvedEndpoint) -> Json:
     query = last_errors(endpoint.spec.mode)
     return {
         "title": query.name,
-        "region": endpoint.place.region,
+        "region": endpoint.deployment.region,
         "query": f"SOURCE '{container_log_group(endpoint.name)}' | {query.text}",
         "view": "table",
     }

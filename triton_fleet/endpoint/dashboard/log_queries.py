@@ -105,5 +105,5 @@ def last_errors(mode: Mode) -> SavedQuery:
 
 
 def saved_name(endpoint: str, query: SavedQuery) -> str:
-    """What a query is called in the account; slashes make folders."""
+    """The name of a query in the account; slashes make folders."""
     return f"{FOLDER}/{endpoint}/{query.name}"

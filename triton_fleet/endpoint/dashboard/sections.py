@@ -1,11 +1,85 @@
-"""What of SageMaker's metrics is drawn; an endpoint has the lines whose metrics it has."""
+"""The sections, graphs and lines of a dashboard; an endpoint has the lines whose metrics it has."""
 
 from __future__ import annotations
 
-from triton_fleet.endpoint.dashboard.graph import Expression, Graph, Line, Section, Unit
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Unit(StrEnum):
+    """The unit of an axis."""
+
+    COUNT = ""
+    MILLISECONDS = "ms"
+    PERCENT = "%"
+    WATTS = "W"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a graph: the catalog's measure, a statistic, what the legend calls it."""
+
+    measure: str
+    statistic: str
+    label: str = ""
+
+    @property
+    def id(self) -> str:
+        """By what an expression of the same graph names it."""
+        return f"{self.measure}_{self.statistic}"
+
+
+@dataclass(frozen=True)
+class Expression:
+    """One line that is an expression over the ids of other lines, which are not shown."""
+
+    expression: str
+    label: str
+    of: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph of SageMaker's metrics, in its unit; the axis begins at `least`, or by its values."""
+
+    title: str
+    lines: tuple[Line | Expression, ...]
+    unit: Unit = Unit.COUNT
+    minimum: float | None = 0
+
+
+@dataclass(frozen=True)
+class TritonGraph:
+    """One graph of Triton's own metrics: `over` as it is, a line for each series, or its quotient by `under`.
+
+    The statistic is `Sum` for counters, taken to be published as differences; `scale` leads from the metric's
+    unit to the graph's.
+    """
+
+    title: str
+    over: str
+    under: str | None = None
+    statistic: str = "Sum"
+    unit: Unit = Unit.COUNT
+    scale: str = ""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """All that it is drawn from."""
+        return (self.over,) if self.under is None else (self.over, self.under)
+
+
+@dataclass(frozen=True)
+class Section:
+    """Graphs of SageMaker's metrics under one heading, with what it takes to read them."""
+
+    title: str
+    text: str
+    graphs: tuple[Graph, ...]
+
 
 PERCENTILES = ("p50", "p90", "p99")
-RUNNING = Line("cpu_utilization", "SampleCount", "running")
+RUNNING_INSTANCES = Line("cpu_utilization", "SampleCount", "running")
 """SageMaker publishes no number of instances; each publishes its CPU at one interval: samples are counted."""
 CALLS = Line("invocations", "Sum", "all")
 CALLS_PER_INSTANCE = Line("invocations_per_instance", "Sum", "per instance")
@@ -63,18 +137,16 @@ SECTIONS = (
             Graph(
                 "Instances running and desired",
                 (
-                    RUNNING,
+                    RUNNING_INSTANCES,
                     Expression(
-                        f"{CALLS.id} / {CALLS_PER_INSTANCE.id}",
-                        "serving calls",
-                        (CALLS, CALLS_PER_INSTANCE),
+                        f"{CALLS.id} / {CALLS_PER_INSTANCE.id}", "serving calls", (CALLS, CALLS_PER_INSTANCE)
                     ),
                 ),
             ),
             Graph(
                 "Instances added or removed",
-                (Expression(f"DIFF({RUNNING.id})", "change", (RUNNING,)),),
-                least=None,
+                (Expression(f"DIFF({RUNNING_INSTANCES.id})", "change", (RUNNING_INSTANCES,)),),
+                minimum=None,
             ),
             Graph(
                 "GPU, %",

@@ -1,4 +1,4 @@
-"""What of Triton's own metrics is drawn, and how they are found without knowing their dimensions.
+"""Graphs of Triton's own metrics, which are found without knowing their dimensions.
 
 What is published with several sets of dimensions is found once for each of them. So nothing is summed by
 itself: what is drawn as it is has a line for each series, and sums stand in quotients alone, over and under
@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from triton_fleet.catalog.metrics import triton_labels, triton_metric, triton_series
-from triton_fleet.context.periods import PERIOD
-from triton_fleet.context.triton_metrics import TritonMetrics
-from triton_fleet.endpoint.dashboard.graph import TritonGraph, Unit
+from triton_fleet.context.metrics import PERIOD, TritonMetrics
+from triton_fleet.endpoint.dashboard.sections import TritonGraph, Unit
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 MODEL = "model"
@@ -54,7 +53,7 @@ TRITON_GRAPHS = (
 
 
 def triton_text(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> str:
-    """What it takes to read Triton's graphs."""
+    """The text that explains Triton's graphs."""
     text = f"The container's metrics in `{metrics.namespace}`, one line for each series."
     if not metrics.dimensions:
         return (
@@ -81,10 +80,10 @@ def _lines(
     graph: TritonGraph, endpoint: ResolvedEndpoint, metrics: TritonMetrics
 ) -> Iterator[dict[str, str]]:
     if graph.under is None:
-        found = _search(graph.over, graph.statistic, metrics)
+        search = _search(graph.over, graph.statistic, metrics)
         # Without a label of its own, each series has that of its metric.
         label = " ".join(f"${{PROP('Dim.{name}')}}" for name in _schema(graph.over, metrics))
-        yield {"expression": f"{found} {graph.scale}".strip(), "label": label}
+        yield {"expression": f"{search} {graph.scale}".strip(), "label": label}
         return
     every_model = all(MODEL in triton_series(measure).labels for measure in graph.measures)
     for model in _by_model(endpoint, metrics) if every_model else ():
@@ -101,15 +100,17 @@ def _by_model(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> tuple[str, 
 
 def _quotient(graph: TritonGraph, under: str, metrics: TritonMetrics, model: str = "") -> str:
     """CloudWatch drops a point that would be divided by zero."""
-    parts = [f"SUM({_search(each, graph.statistic, metrics, model)})" for each in (graph.over, under)]
+    parts = [f"SUM({_search(measure, graph.statistic, metrics, model)})" for measure in (graph.over, under)]
     return f"{' / '.join(parts)} {graph.scale}".strip()
 
 
 def _search(measure: str, statistic: str, metrics: TritonMetrics, model: str = "") -> str:
-    names = ",".join(f'"{each}"' for each in (metrics.namespace, *_schema(measure, metrics)))
-    where = f"{{{names}}}" if metrics.dimensions else f'Namespace="{metrics.namespace}"'
-    only = f' {MODEL}="{model}"' if model else ""
-    return f"SEARCH('{where} MetricName=\"{triton_metric(measure)}\"{only}', '{statistic}', {PERIOD})"
+    names = ",".join(f'"{name}"' for name in (metrics.namespace, *_schema(measure, metrics)))
+    source = f"{{{names}}}" if metrics.dimensions else f'Namespace="{metrics.namespace}"'
+    model_filter = f' {MODEL}="{model}"' if model else ""
+    return (
+        f"SEARCH('{source} MetricName=\"{triton_metric(measure)}\"{model_filter}', '{statistic}', {PERIOD})"
+    )
 
 
 def _schema(measure: str, metrics: TritonMetrics) -> list[str]:

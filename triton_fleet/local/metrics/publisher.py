@@ -97,8 +97,8 @@ class Publisher:
         self._scraper.publish(source, cloudwatch)
 
     @staticmethod
-    def _try(what: str, work: Callable[[], None]) -> None:
+    def _try(subject: str, work: Callable[[], None]) -> None:
         try:
             work()
         except Exception:
-            log.exception("%s could not be published", what)
+            log.exception("%s could not be published", subject)

@@ -6,14 +6,13 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from fleet_emulator.hosting import EndpointId
 from triton_fleet.catalog.metrics import Metric, endpoint_metric
-from triton_fleet.local.metrics.put import METRICS_A_CALL, VALUES_A_METRIC, portions
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -46,7 +45,7 @@ class Recorder:
         """Args: where the time comes from, in Unix seconds."""
         self._clock = clock
         self._lock = threading.Lock()
-        self._collected: defaultdict[Moment, Counter[float]] = defaultdict(Counter)
+        self._samples: defaultdict[Moment, Counter[float]] = defaultdict(Counter)
 
     def record(self, endpoint: EndpointId, variant: str, measure: str, value: float) -> None:
         """Collect one value of a measure of the catalog, in the catalog's unit, as of now.
@@ -56,7 +55,7 @@ class Recorder:
         """
         moment = Moment(endpoint_metric(measure), endpoint, variant, int(self._clock()))
         with self._lock:
-            self._collected[moment][value] += 1
+            self._samples[moment][value] += 1
 
     def publish(self, cloudwatch: Callable[[str, str], CloudWatchClient]) -> None:
         """Send what was collected since the last time; what CloudWatch does not take is kept for the next.
@@ -68,35 +67,35 @@ class Recorder:
             BotoCoreError, ClientError: CloudWatch did not take it.
         """
         with self._lock:
-            collected, self._collected = self._collected, defaultdict(Counter)
-        waiting = list(_calls(collected))
+            samples, self._samples = self._samples, defaultdict(Counter)
+        calls = list(_calls(samples))
         try:
-            while waiting:
-                data = [_datum(portion) for portion in waiting[0]]
-                moment, _ = waiting[0][0]
+            while calls:
+                data = [_datum(portion) for portion in calls[0]]
+                moment, _ = calls[0][0]
                 client = cloudwatch(moment.endpoint.account, moment.endpoint.region)
                 client.put_metric_data(Namespace=moment.metric.namespace, MetricData=data)
-                del waiting[0]
+                del calls[0]
         except BaseException:
-            self._put_back(portion for call in waiting for portion in call)
+            self._put_back(portion for call in calls for portion in call)
             raise
 
     def _put_back(self, unsent: Iterable[Portion]) -> None:
         with self._lock:
             for moment, counts in unsent:
-                self._collected[moment].update(counts)
-            kept, lost = 0, 0
-            for moment in sorted(self._collected, key=lambda moment: moment.second, reverse=True):
-                kept += len(self._collected[moment])
-                if kept > MAX_VALUES:
-                    lost += self._collected.pop(moment).total()
-        if lost:
-            log.warning("%d values are lost: CloudWatch takes nothing", lost)
+                self._samples[moment].update(counts)
+            kept_count, lost_count = 0, 0
+            for moment in sorted(self._samples, key=lambda moment: moment.second, reverse=True):
+                kept_count += len(self._samples[moment])
+                if kept_count > MAX_VALUES:
+                    lost_count += self._samples.pop(moment).total()
+        if lost_count:
+            log.warning("%d values are lost: CloudWatch takes nothing", lost_count)
 
 
-def _calls(collected: Mapping[Moment, Counter[float]]) -> Iterator[list[Portion]]:
+def _calls(samples: Mapping[Moment, Counter[float]]) -> Iterator[list[Portion]]:
     by_namespace: defaultdict[tuple[str, str, str], list[Portion]] = defaultdict(list)
-    for moment, counts in sorted(collected.items(), key=lambda item: item[0].second):
+    for moment, counts in sorted(samples.items(), key=lambda item: item[0].second):
         for values in portions(list(counts.items()), VALUES_A_METRIC):
             key = moment.endpoint.account, moment.endpoint.region, moment.metric.namespace
             by_namespace[key].append((moment, dict(values)))
@@ -117,3 +116,16 @@ def _datum(portion: Portion) -> MetricDatumTypeDef:
         "Values": list(counts),
         "Counts": list(counts.values()),
     }
+
+
+T = TypeVar("T")
+
+METRICS_A_CALL = 1000
+VALUES_A_METRIC = 150
+"""Source: CloudWatch API reference, PutMetricData."""
+
+
+def portions(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in their order, at most `size` at a time."""
+    for first in range(0, len(items), size):
+        yield items[first : first + size]

@@ -14,7 +14,7 @@ import urllib3
 from prometheus_client.parser import text_string_to_metric_families
 
 from fleet_emulator.hosting import EndpointId
-from triton_fleet.local.metrics.put import METRICS_A_CALL, portions
+from triton_fleet.local.metrics.recorder import METRICS_A_CALL, portions
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -78,11 +78,11 @@ class TritonScraper:
         last = self._last.setdefault(source.server, {})
         for part in portions(list(_by_dimensions(readings).items()), METRICS_A_CALL):
             data = [
-                _datum(series, sum(_published_value(each, last) for each in summed))
-                for series, summed in part
+                _datum(series, sum(_published_value(sample, last) for sample in samples))
+                for series, samples in part
             ]
             cloudwatch.put_metric_data(Namespace=source.namespace, MetricData=data)
-            last.update({each.series: each.value for _, summed in part for each in summed})
+            last.update({sample.series: sample.value for _, samples in part for sample in samples})
         # A series that comes back, as of a model that is loaded again, begins at 0.
         for series in last.keys() - {reading.series for reading in readings}:
             del last[series]

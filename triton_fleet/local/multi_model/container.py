@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triton_fleet.local.containers import TARGET_MODEL, Record, Refusal, Route
-from triton_fleet.local.multi_model.disk import NOT_THERE, ModelDisk
+from triton_fleet.local.multi_model.disk import NO_SUCH_TARGET, ModelDisk
 from triton_fleet.local.multi_model.loading import TritonModels
+from triton_fleet.local.multi_model.models import check_target, folder_name
 from triton_fleet.local.multi_model.residency import Residency
-from triton_fleet.local.multi_model.target import check_target, folder_name
 from triton_fleet.local.triton.supervisor import SupervisedTriton
 from triton_fleet.spec.environment import LocalLimits
 
@@ -72,12 +72,12 @@ class MultiModel:
 
     def report(self) -> dict[str, object]:
         """Which models are held, and which had to leave."""
-        loaded = {model.target: model for model in self._residency.loaded()}
+        models_by_target = {model.target: model for model in self._residency.loaded()}
         models = [
             {
                 "target": target,
-                "state": str(loaded[target].state) if target in loaded else "on disk",
-                "memory": loaded[target].memory if target in loaded else 0,
+                "state": str(models_by_target[target].state) if target in models_by_target else "on disk",
+                "memory": models_by_target[target].memory if target in models_by_target else 0,
                 "disk": size,
             }
             for target, size in sorted(self._disk.sizes().items())
@@ -88,6 +88,6 @@ class MultiModel:
         try:
             self._disk.content(target)
         except Refusal as refusal:
-            if refusal.status == NOT_THERE:
+            if refusal.status == NO_SUCH_TARGET:
                 self._residency.forget(target, lambda: self._disk.drop(target))
             raise

@@ -22,12 +22,11 @@ from triton_fleet.core.sizes import format_size
 from triton_fleet.findings import Severity
 from triton_fleet.local.containers import LackOfMemory, Record, Refusal
 from triton_fleet.local.model_data import download, unpack
-from triton_fleet.local.multi_model.models import Others
-from triton_fleet.local.multi_model.target import folder_name
+from triton_fleet.local.multi_model.models import Others, folder_name
 from triton_fleet.local.triton.model_backend import stand_ins
 from triton_fleet.local.triton.staging import stage
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.model_files import NO_CODE
 from triton_fleet.repository.reading.folder import read_folder
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 
-NOT_THERE = 400
+NO_SUCH_TARGET = 400
 """SageMaker's status for an archive that is not in S3."""
 MODEL_DISK = "`local.model_disk` in environments/local.yaml"
 
@@ -74,7 +73,7 @@ class ModelDisk:
         self._s3, self._limit, self._record = s3, limit, record
         self._url = prefix
         self._bucket, _, self._prefix = prefix.removeprefix("s3://").partition("/")
-        self._held: dict[str, UnpackedArchive] = {}
+        self._archives: dict[str, UnpackedArchive] = {}
         self._uses = count()
         self._lock = threading.Lock()
         self._room = threading.Lock()
@@ -101,7 +100,7 @@ class ModelDisk:
                 " is an object located at the URL and that the role passed to CreateModel has permissions to"
                 " download the model."
             )
-            raise Refusal(NOT_THERE, "ValidationError", message) from error
+            raise Refusal(NO_SUCH_TARGET, "ValidationError", message) from error
 
     def fetch(self, target: str, others: Others) -> None:
         """Have a target's archive on disk, downloaded if it is missing or has changed.
@@ -112,39 +111,41 @@ class ModelDisk:
         """
         content = self.content(target)
         with self._lock:
-            there = self._held.get(target)
-        if there is None or there.content != content:
+            archive = self._archives.get(target)
+        if archive is None or archive.content != content:
             self.drop(target)
             self._keep(target, self._fetch(target, content, others), others)
 
     def unpacked(self, target: str) -> UnpackedArchive:
         """What was fetched."""
         with self._lock:
-            return self._held[target]
+            return self._archives[target]
 
     def touch(self, target: str) -> None:
         """Note that a target is used."""
         with self._lock:
-            if target in self._held:
-                self._held[target].used = next(self._uses)
+            if target in self._archives:
+                self._archives[target].used = next(self._uses)
 
     def sizes(self) -> dict[str, int]:
         """Bytes on disk by target."""
         with self._lock:
-            return {target: unpacked.size for target, unpacked in self._held.items()}
+            return {target: archive.size for target, archive in self._archives.items()}
 
     def differences(self) -> list[str]:
         """What the staged archives have otherwise, and what serves them instead, for people."""
         with self._lock:
-            held = sorted(self._held.items())
-        return [f"{target}: {difference}" for target, unpacked in held for difference in unpacked.differences]
+            archives = sorted(self._archives.items())
+        return [
+            f"{target}: {difference}" for target, archive in archives for difference in archive.differences
+        ]
 
     def drop(self, target: str) -> None:
         """Delete a target's files; an unknown one is ignored."""
         with self._lock:
-            unpacked = self._held.pop(target, None)
-        if unpacked is not None:
-            shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
+            archive = self._archives.pop(target, None)
+        if archive is not None:
+            shutil.rmtree(archive.folder.parent, ignore_errors=True)
 
     def _fetch(self, target: str, content: str, others: Others) -> UnpackedArchive:
         while True:
@@ -154,31 +155,33 @@ class ModelDisk:
                 if not _is_full(error):
                     raise
             with self._room:
-                if not self._delete_one(others):
+                if not self._delete_oldest(others):
                     raise _lack(f"No space left on device to unpack {target}")
 
-    def _keep(self, target: str, unpacked: UnpackedArchive, others: Others) -> None:
+    def _keep(self, target: str, archive: UnpackedArchive, others: Others) -> None:
         limit = self._limit()
         with self._room:
-            while limit is not None and unpacked.size + sum(self.sizes().values()) > limit:
-                if unpacked.size > limit or not self._delete_one(others):
-                    shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
-                    raise _too_large(f"{target} takes {format_size(unpacked.size)} of disk", limit)
+            while limit is not None and archive.size + sum(self.sizes().values()) > limit:
+                if archive.size > limit or not self._delete_oldest(others):
+                    shutil.rmtree(archive.folder.parent, ignore_errors=True)
+                    raise _too_large(f"{target} takes {format_size(archive.size)} of disk", limit)
             with self._lock:
-                self._held[target] = unpacked
+                self._archives[target] = archive
 
     def _unpack(self, target: str, content: str) -> UnpackedArchive:
         url, limit = f"{self._url}{target}", self._limit()
         name, within = folder_name(url), budget(limit, MODEL_DISK)
         self.root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.root, prefix="draft-") as draft:
-            archive, unpacked, staged = (Path(draft) / part for part in ("model.tar.gz", "unpacked", "model"))
+            archive, content_folder, model_folder = (
+                Path(draft) / part for part in ("model.tar.gz", "unpacked", "model")
+            )
             try:
                 start = time.monotonic()
                 download(self._s3, url, archive, within)
                 self._record("model_downloading_time", (time.monotonic() - start) * 1e6)
-                unpack(archive, unpacked, url, within)
-                check_archive(unpacked, target)
+                unpack(archive, content_folder, url, within)
+                check_archive(content_folder, target)
             except TooLargeError as error:
                 if limit is None or error.size <= limit:
                     raise _lack(str(error)) from error
@@ -189,14 +192,14 @@ class ModelDisk:
                 raise Refusal(400, "ValidationError", str(error)) from error
             archive.unlink()
             # Triton finds files at the root only where the container has them, in /opt/ml/models.
-            at_root = (unpacked / CONFIG).exists()
-            repository = staged / "model" if at_root else staged
-            differences = [*map(str, stage(unpacked, repository)), *stand_ins(repository)]
-            shutil.rmtree(unpacked)
+            at_root = (content_folder / CONFIG).exists()
+            repository = model_folder / "model" if at_root else model_folder
+            differences = [*map(str, stage(content_folder, repository)), *stand_ins(repository)]
+            shutil.rmtree(content_folder)
             folder = self.root / name
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            staged.rename(folder / "model")
+            model_folder.rename(folder / "model")
         return UnpackedArchive(
             name=name,
             content=content,
@@ -206,18 +209,18 @@ class ModelDisk:
             used=next(self._uses),
         )
 
-    def _delete_one(self, others: Others) -> bool:
+    def _delete_oldest(self, others: Others) -> bool:
         """Delete the least recently used archive that Triton does not need, or wait until there is one."""
         while True:
             in_use = others.in_use()
             with self._lock:
-                idle = {target: held for target, held in self._held.items() if target not in in_use}
-                needed = self._held.keys() - idle.keys()
+                idle = {target: archive for target, archive in self._archives.items() if target not in in_use}
+                targets_in_use = self._archives.keys() - idle.keys()
             if idle:
                 self.drop(min(idle, key=lambda target: idle[target].used))
                 return True
             # Those that are loaded may leave; those that are on their way in or out are waited for.
-            if not (others.evict() or (needed and others.wait_for(needed))):
+            if not (others.evict() or (targets_in_use and others.wait_for(targets_in_use))):
                 return False
 
 

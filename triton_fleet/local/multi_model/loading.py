@@ -1,27 +1,100 @@
-"""Loading target models into one endpoint's Triton, within its memory and with Triton's own reasons."""
+"""Triton's /models, as SageMaker calls it: by hash path, with the target's name as a header on every call.
+
+Source: triton-inference-server/server, src/sagemaker_server.cc. A DELETE without that header would unload
+nothing and hang for 350 s (tried with 24.10).
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import psutil
+import urllib3
 
 from triton_fleet.core.sizes import format_size
-from triton_fleet.local.containers import RESTARTING, LackOfMemory, ModelRefusal, Record
+from triton_fleet.local.containers import RESTARTING, TARGET_MODEL, LackOfMemory, ModelRefusal, Record
 from triton_fleet.local.multi_model.disk import ModelDisk, UnpackedArchive
-from triton_fleet.local.multi_model.models import Model, Others, Run
-from triton_fleet.local.multi_model.models_api import ModelsApi, TritonReply
-from triton_fleet.local.multi_model.target import folder_name
+from triton_fleet.local.multi_model.models import Model, Others, Run, folder_name
 from triton_fleet.local.triton.server import TritonServer
 from triton_fleet.local.triton.supervisor import SupervisedTriton
 
+log = logging.getLogger("triton_fleet.local")
+
+PATH = "/models"
+LOADED_STATUS = 409
+SECONDS_TO_LOAD, SECONDS_TO_UNLOAD = 120.0, 60.0
+"""As long as a single model may take to start here; and as long as the longest call that it waits for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TritonReply:
+    """Triton's status, and its words where it refused."""
+
+    status: int
+    message: str
+
+
+class ModelsApi:
+    """Loads and unloads models of one run of Triton; a run that gives no answer in time is ended.
+
+    It would continue what it was doing, and the state of the model would be unknown; its supervisor starts
+    another run, which has no models.
+    """
+
+    def __init__(self, server: TritonServer) -> None:
+        self._server = server
+
+    def load(self, name: str, target: str, folder: Path) -> TritonReply:
+        """POST /models: register the unpacked archive, and load the target model from it.
+
+        Raises:
+            ModelRefusal: Triton gave no answer.
+        """
+        body = json.dumps({"model_name": name, "url": str(folder)}).encode()
+        answer = self._ask("POST", PATH, target, SECONDS_TO_LOAD, body)
+        if answer.status != LOADED_STATUS:
+            return answer
+        self.unload(name, target)
+        return self._ask("POST", PATH, target, SECONDS_TO_LOAD, body)
+
+    def unload(self, name: str, target: str) -> None:
+        """DELETE /models/NAME: returns when the model is gone.
+
+        Raises:
+            ModelRefusal: Triton gave no answer.
+        """
+        answer = self._ask("DELETE", f"{PATH}/{name}", target, SECONDS_TO_UNLOAD)
+        if answer.status != 200:
+            log.warning("unloading %s: Triton answered %d %s", target, answer.status, answer.message)
+
+    def _ask(
+        self, method: str, path: str, target: str, seconds: float, body: bytes | None = None
+    ) -> TritonReply:
+        headers = {TARGET_MODEL: target, "Content-Type": "application/json"}
+        timeout = urllib3.Timeout(connect=2.0, read=seconds)
+        state = "loaded" if method == "POST" else "unloaded"
+        try:
+            answer = self._server.pool.request(method, path, body=body, headers=headers, timeout=timeout)
+        except urllib3.exceptions.ReadTimeoutError as error:
+            self._server.stop(grace=0.0)
+            message = (
+                f"The container gave no answer for {seconds:g} s while {target} was {state}; it is restarted."
+            )
+            raise ModelRefusal(0, message) from error
+        except urllib3.exceptions.HTTPError as error:
+            raise ModelRefusal(0, f"The container ended while {target} was {state}.") from error
+        return TritonReply(status=answer.status, message=answer.data.decode("utf-8", "replace"))
+
+
 IN_THE_CONTAINER = "/opt/ml/models"
-_UNEXPLAINED = ("failed to poll", "is not healthy")
+_VAGUE_REASONS = ("failed to poll", "is not healthy")
 
 
 class TritonModels:
@@ -71,8 +144,8 @@ class TritonModels:
         if answer.status != 200:
             reason = server.reason(unpacked.folder, log_end)
             message = _container_message(answer, unpacked, reason)
-            lacking = answer.status == LackOfMemory.STATUS
-            raise LackOfMemory(message) if lacking else ModelRefusal(answer.status, message)
+            lacks_memory = answer.status == LackOfMemory.STATUS
+            raise LackOfMemory(message) if lacks_memory else ModelRefusal(answer.status, message)
         self._record("model_loading_time", (time.monotonic() - start) * 1e6)
 
     def require_room(self, model: Model) -> None:
@@ -85,19 +158,19 @@ class TritonModels:
         limit = self._memory_limit()
         if limit is not None and model.memory > limit:
             takes = f"{model.target} takes {format_size(model.memory)} of memory"
-            allowed = f"`local.model_memory` in environments/local.yaml is {format_size(limit)}"
-            raise LackOfMemory(json.dumps({"error": f"{takes}; {allowed}"}))
+            limit_text = f"`local.model_memory` in environments/local.yaml is {format_size(limit)}"
+            raise LackOfMemory(json.dumps({"error": f"{takes}; {limit_text}"}))
 
     def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
         """Whether all of them stay below the limit; what each takes is noted."""
         self._measure([model, *loaded])
         limit = self._memory_limit()
-        return limit is None or sum(each.memory for each in (model, *loaded)) <= limit
+        return limit is None or sum(candidate.memory for candidate in (model, *loaded)) <= limit
 
     def _measure(self, models: Sequence[Model]) -> None:
-        taken = memory_by_folder(_server(models[0]).process.pid, self._disk.root)
+        memory = memory_by_folder(_server(models[0]).process.pid, self._disk.root)
         for model in models:
-            model.memory = taken[self._name(model)]
+            model.memory = memory[self._name(model)]
 
     def unload(self, model: Model) -> None:
         """Unload a model; returns when Triton has freed it.
@@ -117,10 +190,10 @@ def _server(model: Model) -> TritonServer:
     return cast(TritonServer, model.run)
 
 
-def _container_message(answer: TritonReply, unpacked: UnpackedArchive, reason: str) -> str:
+def _container_message(answer: TritonReply, archive: UnpackedArchive, reason: str) -> str:
     """Triton's answer with the path that the container would have, and the reason that only its log has."""
-    message = answer.message.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
-    if not reason or not any(each in message for each in _UNEXPLAINED):
+    message = answer.message.replace(str(archive.folder.parent.parent), IN_THE_CONTAINER)
+    if not reason or not any(phrase in message for phrase in _VAGUE_REASONS):
         return message
     try:
         error = json.loads(message)["error"]
@@ -135,19 +208,19 @@ def memory_by_folder(pid: int, root: Path) -> Counter[str]:
     Measured is the proportional set size. On this machine every backend runs in processes of its own; an
     ensemble has none.
     """
-    taken: Counter[str] = Counter()
+    memory: Counter[str] = Counter()
     try:
         processes = psutil.Process(pid).children(recursive=True)
     except psutil.Error:
-        return taken
+        return memory
     for process in processes:
         try:
             folder = _folder(process.cmdline(), root)
             if folder is not None:
-                taken[folder] += process.memory_full_info().pss
+                memory[folder] += process.memory_full_info().pss
         except psutil.Error:
             continue  # it ended meanwhile
-    return taken
+    return memory
 
 
 def _folder(command: list[str], root: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Which target models are loaded: each once for all who ask, until its memory is needed."""
+"""Several loads at one time, or one alone."""
 
 from __future__ import annotations
 
@@ -13,12 +13,48 @@ from dataclasses import dataclass
 from itertools import count
 
 from triton_fleet.local.containers import LackOfMemory, ModelRefusal, Record, Refusal
-from triton_fleet.local.multi_model.gate import Gate
 from triton_fleet.local.multi_model.models import Model, Models, State
+
+
+class Gate:
+    """Lets a thread that must be alone wait for those inside, and all others wait outside meanwhile."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._inside = 0
+        self._alone = False
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Be inside with others."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self._alone)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._inside -= 1
+                self._condition.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be inside alone."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self._alone)
+            self._alone = True
+            self._condition.wait_for(lambda: self._inside == 0)
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._alone = False
+                self._condition.notify_all()
+
 
 log = logging.getLogger("triton_fleet.local")
 
-_REMEMBERED = 100
+_MAX_FAILURES = 100
 _LOADS = 8
 
 
@@ -31,17 +67,17 @@ class Residency:
     """
 
     def __init__(self, models: Models, record: Record) -> None:
-        self._models, self._record = models, record
-        self._held: dict[str, Model] = {}
-        self._changed = threading.Condition()
+        self._operations, self._record = models, record
+        self._models: dict[str, Model] = {}
+        self._condition = threading.Condition()
         self._loads = Gate()
         self._evictions = threading.Lock()
         self.eviction_count = 0
         """How many targets have had to leave until now."""
         self._workers = ThreadPoolExecutor(_LOADS, thread_name_prefix="models")
         self._uses = count()
-        self._closed = False
-        self.evictions: deque[str] = deque(maxlen=_REMEMBERED)
+        self._is_closed = False
+        self.evictions: deque[str] = deque(maxlen=_MAX_FAILURES)
         """The targets that had to leave, the latest last."""
 
     @contextmanager
@@ -64,13 +100,13 @@ class Residency:
         One eviction serves all whose calls lacked memory when `eviction_count` was `since`.
         """
         try:
-            evicting = self._workers.submit(self.evict_for, target, since)
+            eviction = self._workers.submit(self.evict_for, target, since)
         except RuntimeError:  # closed
             return False
         try:
-            return evicting.result(seconds)
+            return eviction.result(seconds)
         except (TimeoutError, CancelledError):
-            evicting.cancel()
+            eviction.cancel()
             return False
 
     def forget(self, target: str, then: Callable[[], None]) -> None:
@@ -78,31 +114,31 @@ class Residency:
 
         From now on callers wait for another load, or for what `then` leaves; a load under way continues.
         """
-        with self._changed:
+        with self._condition:
             model = self._current_model(target)
             if model is None:
                 then()  # nobody begins a load meanwhile
-            elif model.state is State.LOADED and not self._closed:
+            elif model.state is State.LOADED and not self._is_closed:
                 model.state = State.UNLOADING
                 self._workers.submit(self._unload, model, then)
 
     def loaded(self) -> list[Model]:
         """The models that may be used."""
-        with self._changed:
-            return [model for model in self._held.values() if self._is_loaded(model)]
+        with self._condition:
+            return [model for model in self._models.values() if self._is_loaded(model)]
 
     def close(self) -> None:
         """Release everyone who waits; call it when Triton has been stopped."""
-        with self._changed:
-            self._closed = True
-            for model in self._held.values():
+        with self._condition:
+            self._is_closed = True
+            for model in self._models.values():
                 model.failure = _stop_refusal()
-            self._changed.notify_all()
+            self._condition.notify_all()
         self._workers.shutdown(cancel_futures=True)
 
     def _enter(self, target: str, seconds: float, *, counted: bool) -> Model:
         start = time.monotonic()
-        with self._changed:
+        with self._condition:
             model = self._current_model(target)
             hit = model is not None and model.state is State.LOADED
             if not counted:
@@ -111,8 +147,8 @@ class Residency:
                 if model is None:
                     model = self._begin(target)
                     break
-                if self._closed or not self._wait(start, seconds):
-                    raise _stop_refusal() if self._closed else _not_ready(target)
+                if self._is_closed or not self._wait(start, seconds):
+                    raise _stop_refusal() if self._is_closed else _not_ready(target)
                 model = self._current_model(target)
             model.users += 1
             ready = True
@@ -127,47 +163,47 @@ class Residency:
             return model
 
     def _wait(self, start: float, seconds: float) -> bool:
-        remaining = start + seconds - time.monotonic()
-        return remaining > 0 and self._changed.wait(remaining)
+        seconds_left = start + seconds - time.monotonic()
+        return seconds_left > 0 and self._condition.wait(seconds_left)
 
     def _leave(self, model: Model) -> None:
-        with self._changed:
+        with self._condition:
             self._release(model)
 
     def _release(self, model: Model) -> None:
         model.users -= 1
-        self._changed.notify_all()
+        self._condition.notify_all()
 
     def _current_model(self, target: str) -> Model | None:
         """The model unless it was loaded by a run of Triton that has ended."""
-        model = self._held.get(target)
+        model = self._models.get(target)
         if model is not None and model.state is State.LOADED and not self._is_loaded(model):
-            del self._held[target]
+            del self._models[target]
             return None
         return model
 
     def _is_loaded(self, model: Model) -> bool:
         try:
-            return model.state is State.LOADED and model.run is self._models.run()
+            return model.state is State.LOADED and model.run is self._operations.run()
         except ModelRefusal:
             return False
 
     def _begin(self, target: str) -> Model:
-        if self._closed:
+        if self._is_closed:
             raise _stop_refusal()
-        model = Model(target, self._models.run())
-        self._held[target] = model
+        model = Model(target, self._operations.run())
+        self._models[target] = model
         self._workers.submit(self._load, model)
         return model
 
     def _load(self, model: Model) -> None:
         try:
-            self._models.fetch(model, _Others(self, model.target))
+            self._operations.fetch(model, _Others(self, model.target))
             with self._loads.together():
-                loaded = self._has_loaded(model)
-                if loaded:
+                has_loaded = self._has_loaded(model)
+                if has_loaded:
                     self._settle(model)
-            if not loaded:
+            if not has_loaded:
                 # Alone: others would take what is freed for this one.
                 with self._loads.alone():
                     self._load_after_eviction(model)
@@ -176,53 +212,53 @@ class Residency:
             if not isinstance(error, Refusal | ModelRefusal):
                 log.exception("loading %s failed", model.target)
                 error = ModelRefusal(0, f"this machine could not load {model.target}: {error}")
-            with self._changed:
+            with self._condition:
                 model.failure = error
-                del self._held[model.target]
-                self._changed.notify_all()
+                del self._models[model.target]
+                self._condition.notify_all()
 
     def _has_loaded(self, model: Model) -> bool:
         try:
-            self._models.load(model)
+            self._operations.load(model)
         except LackOfMemory:
             return False
         return True
 
     def _load_after_eviction(self, model: Model) -> None:
         while True:
-            evicted = self.evict_for(model.target)
+            has_evicted = self.evict_for(model.target)
             try:
-                return self._models.load(model)
+                return self._operations.load(model)
             except LackOfMemory:
-                if not evicted:
+                if not has_evicted:
                     raise
 
     def _settle(self, model: Model) -> None:
         with self._evictions:
             try:
-                self._models.require_room(model)
+                self._operations.require_room(model)
             except LackOfMemory:
-                self._models.unload(model)
+                self._operations.unload(model)
                 raise
-            while not self._models.fits(model, self.loaded()) and self._evict_one(model.target):
+            while not self._operations.fits(model, self.loaded()) and self._evict_one(model.target):
                 pass
-            with self._changed:
+            with self._condition:
                 model.state, model.used = State.LOADED, next(self._uses)
-                self._changed.notify_all()
+                self._condition.notify_all()
 
     def in_use(self) -> set[str]:
         """The targets of which Triton may read the files."""
-        with self._changed:
-            return {target for target in list(self._held) if self._current_model(target)}
+        with self._condition:
+            return {target for target in list(self._models) if self._current_model(target)}
 
     def wait_for(self, targets: Collection[str]) -> bool:
         """Wait until one of the targets is loaded or gone; False where all of them are loaded."""
-        with self._changed:
-            known = [self._current_model(target) for target in targets]
-            if self._closed or all(model is not None and model.state is State.LOADED for model in known):
+        with self._condition:
+            models = [self._current_model(target) for target in targets]
+            if self._is_closed or all(model is not None and model.state is State.LOADED for model in models):
                 return False
-            if None not in known:
-                self._changed.wait()
+            if None not in models:
+                self._condition.wait()
             return True
 
     def evict_for(self, wanted: str, since: int | None = None) -> bool:
@@ -236,11 +272,13 @@ class Residency:
             return self._evict_one(wanted)
 
     def _evict_one(self, wanted: str) -> bool:
-        with self._changed:
-            others = [held for held in self._held.values() if self._is_loaded(held) and held.target != wanted]
-            if not others:
+        with self._condition:
+            candidates = [
+                model for model in self._models.values() if self._is_loaded(model) and model.target != wanted
+            ]
+            if not candidates:
                 return False
-            victim = min(others, key=lambda each: (each.users > 0, each.used))
+            victim = min(candidates, key=lambda candidate: (candidate.users > 0, candidate.used))
             victim.state = State.UNLOADING
         self.evictions.append(victim.target)
         self._unload(victim)
@@ -248,17 +286,17 @@ class Residency:
         return True
 
     def _unload(self, model: Model, then: Callable[[], None] = lambda: None) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: model.users == 0 or self._closed)
+        with self._condition:
+            self._condition.wait_for(lambda: model.users == 0 or self._is_closed)
         try:
-            self._models.unload(model)
+            self._operations.unload(model)
         except ModelRefusal as refusal:
             log.warning("%s: %s", model.target, refusal)
         finally:
             then()
-            with self._changed:
-                del self._held[model.target]
-                self._changed.notify_all()
+            with self._condition:
+                del self._models[model.target]
+                self._condition.notify_all()
 
 
 @dataclass(frozen=True)

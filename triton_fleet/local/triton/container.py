@@ -1,7 +1,8 @@
-"""What the container's start script makes of the deployed Model's environment.
+"""The container's start: the model that its start script loads, and the Triton command that it makes.
 
-Source: docker/sagemaker/serve of triton-inference-server/server, r25.04. Where this machine must decide for
-itself (addresses, folders of the installation) its options come last, so that they win.
+Source: docker/sagemaker/serve of triton-inference-server/server, r25.04; the errors are in its words.
+Where this machine must decide for itself (addresses, folders of the installation) its options come last,
+so that they win.
 """
 
 from __future__ import annotations
@@ -12,10 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.catalog.front_end import safe_ports
-from triton_fleet.catalog.variables import variables, variables_of
-from triton_fleet.context.listeners import Listener, listeners
-from triton_fleet.context.variables import is_moved_by_image, publishes_metrics
+from triton_fleet.catalog.variables import safe_ports, variables, variables_of
+from triton_fleet.context.variables import Listener, is_moved_by_image, listeners, publishes_metrics
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.shared_container import (
     is_shared,
@@ -24,12 +23,60 @@ from triton_fleet.local.triton.shared_container import (
     shared_command,
     tritons_options,
 )
-from triton_fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model, is_multi_model
+from triton_fleet.repository.model_config import CONFIG
+
+DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
+INFERENCE_TYPE = "SAGEMAKER_TRITON_INFERENCE_TYPE"
+MULTI_MODEL = "SAGEMAKER_MULTI_MODEL"
+INFERENCE_TYPES = ("infer", "generate", "generate_stream")
+
+
+def is_multi_model(environment: Mapping[str, str]) -> bool:
+    """Whether models are loaded later, one repository each; the script compares with the lower-case word."""
+    return environment.get(MULTI_MODEL) == "true"
+
+
+def default_model(repository: Path, environment: Mapping[str, str]) -> str:
+    """The directory that single-model mode loads and that /invocations asks.
+
+    Raises:
+        HostingError: the container would not start with this repository and environment.
+    """
+    if (repository / CONFIG).is_file():
+        raise HostingError(
+            "Incorrect directory structure. Model directory needs to contain the top level folder"
+            " (config.pbtxt is at the root of the archive)"
+        )
+    inference_type = environment.get(INFERENCE_TYPE)
+    if inference_type and inference_type not in INFERENCE_TYPES:
+        choices = ", ".join(INFERENCE_TYPES)
+        raise HostingError(f"Invalid {INFERENCE_TYPE} '{inference_type}'. Must be one of: {choices}")
+    if name := environment.get(DEFAULT_MODEL):
+        if not (repository / name).is_dir():
+            raise HostingError(f"Directory with provided {DEFAULT_MODEL} {name} does not exist")
+        return name
+    return _only_directory(repository)
+
+
+def _only_directory(repository: Path) -> str:
+    # `find -type d`, as the script does it: hidden directories count, links to directories do not.
+    paths = repository.iterdir() if repository.is_dir() else ()
+    names = sorted(path.name for path in paths if path.is_dir() and not path.is_symlink())
+    if not names:
+        raise HostingError("No model found in model repository")
+    if len(names) > 1:
+        raise HostingError(
+            "More than 1 model directory found in model repository. Either provide a single directory or set"
+            f" {DEFAULT_MODEL} to run the ensemble backend."
+            f" Directories found in model repository: {' '.join(names)}"
+        )
+    return names[0]
+
 
 SAGEMAKER_PORT = 8080
 """Where /ping and /invocations answer."""
 SAFE_PORTS = f"{safe_ports()[0]}-{safe_ports()[-1]}"
-_NOT_FOLLOWED = {
+_UNSUPPORTED_VARIABLES = {
     "SAGEMAKER_BIND_TO_PORT": f"{SAGEMAKER_PORT} is used, as SageMaker sets it",
     "SAGEMAKER_SAFE_PORT_RANGE": f"{SAFE_PORTS} is passed on, as SageMaker sets it",
     "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "there is no GPU",
@@ -85,14 +132,16 @@ def start_command(
 
 def _options(environment: Mapping[str, str]) -> str:
     mode = "multi-model" if is_multi_model(environment) else "single"
-    followed = (
+    options = (
         variable
         for variable in variables().values()
-        if variable.option is not None and mode in variable.modes and variable.name not in _NOT_FOLLOWED
+        if variable.option is not None
+        and mode in variable.modes
+        and variable.name not in _UNSUPPORTED_VARIABLES
     )
     return " ".join(
         f"{variable.option}{value}"
-        for variable in followed
+        for variable in options
         if (value := environment.get(variable.name) or variable.default) is not None
     )
 
@@ -121,8 +170,8 @@ def _port(listener: Listener, environment: Mapping[str, str]) -> str:
     """As it is given; for a blocked one of which AWS's image takes a free port, the first of the range."""
     if listener.is_safe or not is_moved_by_image(listener, environment):
         return listener.port
-    taken = {listener.number for listener in listeners(_options(environment).split())}
-    return str(next(port for port in safe_ports() if port not in taken))
+    ports = {listener.number for listener in listeners(_options(environment).split())}
+    return str(next(port for port in safe_ports() if port not in ports))
 
 
 def server_environment(
@@ -147,14 +196,14 @@ def metrics_namespace(environment: Mapping[str, str]) -> str:
     """The CloudWatch namespace that Triton's metrics are published under; empty where they are not."""
     if is_shared(environment):
         return published_namespace(environment)
-    given = (environment.get(name) for name in variables_of("namespace"))
-    return next(filter(None, given), "") if publishes_metrics(environment) else ""
+    values = (environment.get(name) for name in variables_of("namespace"))
+    return next(filter(None, values), "") if publishes_metrics(environment) else ""
 
 
 def departures(environment: Mapping[str, str]) -> list[str]:
     """One line for each variable of the Model that is not followed on this machine."""
     return [
         f"{variable}={environment[variable]}: {instead}"
-        for variable, instead in _NOT_FOLLOWED.items()
+        for variable, instead in _UNSUPPORTED_VARIABLES.items()
         if environment.get(variable)
     ]

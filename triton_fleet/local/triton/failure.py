@@ -1,15 +1,64 @@
-"""Why a Triton did not start, in one sentence from the hundreds of lines of its log."""
+"""How a Triton or a process of one of its models ended, in words.
+
+The kernel's OOM killer sends SIGKILL and writes to the kernel's log alone: the process that started Triton
+gets no notice. So a SIGKILL that the local fleet did not send is explained as the OOM killer's.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import signal
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from triton_fleet.local.triton.exit_cause import OUT_OF_MEMORY
+import psutil
+
+OUT_OF_MEMORY = (
+    "give this machine more memory, end other programs, or deploy fewer or smaller models; `dmesg` names what"
+    " the kernel has ended"
+)
+"""The remedy."""
+_EXIT_CODE = 49
+"""Of the fields after the name in /proc/PID/stat; source: proc_pid_stat(5), field 52."""
+
+
+def described_end(code: int) -> str:
+    """A process's end as the end of a sentence that begins with its name.
+
+    Args:
+        code: Its exit code; that of a signal is negative, as subprocess has it.
+    """
+    if code >= 0:
+        return f"ended with exit code {code}"
+    if -code == signal.SIGKILL:
+        return f"was ended by SIGKILL, probably by the kernel, which was out of memory ({OUT_OF_MEMORY})"
+    signals = {Signal.value for Signal in signal.Signals}
+    return f"was ended by {signal.Signals(-code).name if -code in signals else f'signal {-code}'}"
+
+
+def ended_models(server: int) -> Mapping[int, str]:
+    """How processes of models ended that a tritonserver has not taken notice of, by their pids."""
+    models: dict[int, str] = {}
+    try:
+        children = psutil.Process(server).children()
+    except psutil.Error:
+        return models
+    for child in children:
+        try:
+            if child.status() == psutil.STATUS_ZOMBIE:
+                models[child.pid] = described_end(_exit_code(child.pid))
+        except (psutil.Error, OSError):
+            continue  # Triton has taken notice meanwhile
+    return models
+
+
+def _exit_code(zombie: int) -> int:
+    status = int(Path(f"/proc/{zombie}/stat").read_text().rpartition(") ")[2].split()[_EXIT_CODE])
+    return -(status & 0x7F) if status & 0x7F else status >> 8
+
 
 _MESSAGE = re.compile(r'^[EW]\d{4} \S+ \d+ \S+\] "(?P<text>.*?)"?\s*$', re.MULTILINE)
-_FAILED = re.compile(
+_LOAD_FAILURE = re.compile(
     r"failed to load '(?P<model>[^']+)' version \d+: (?:Internal|Invalid argument): (?P<why>.*)", re.DOTALL
 )
 _UNKNOWN = re.compile(r"failed to poll model '(?P<model>[^']+)': (?P<why>.*)", re.DOTALL)
@@ -18,8 +67,8 @@ _SYNTAX = re.compile(r"Error parsing text-format inference\.ModelConfig: (?P<why
 _NO_STUB = re.compile(r"Failed to preinitialize Python stub: (?P<why>.*)")
 _FATAL = re.compile(r"^error: (?P<why>.*)", re.MULTILINE)
 _LOADING = re.compile(r'"loading: (?P<model>\S+):\d+"')
-_LOADED = re.compile(r"successfully loaded '(?P<model>[^']+)'")
-_ENDED = re.compile(r"Stub process '[^']*' is not healthy")
+LOADED_MODEL = re.compile(r"successfully loaded '(?P<model>[^']+)'")
+_STUB_END = re.compile(r"Stub process '[^']*' is not healthy")
 _NO_MEMORY = re.compile(r"MemoryError|[Oo]ut of memory|bad_alloc")
 _PLACE = re.compile(r"^\s+(?P<file>/\S+)\((?P<line>\d+)\): ", re.MULTILINE)
 # What a Triton built with CUDA logs on every machine without.
@@ -38,13 +87,13 @@ def explain(log: str, repository: Path, backends: Sequence[str]) -> str:
     syntax = [match["why"] for match in _SYNTAX.finditer(log)]
     reasons = []
     for message in messages:
-        if match := _FAILED.search(message):
+        if match := _LOAD_FAILURE.search(message):
             reasons.append(f"model '{match['model']}' failed to load: {_shorten(match['why'], repository)}")
         elif match := _UNKNOWN.search(message):
             reasons.append(f"model '{match['model']}': {match['why']}")
         elif match := _UNREADABLE.search(message):
-            why = f"line {syntax.pop(0)}" if syntax else match["why"]
-            reasons.append(f"the config.pbtxt of model '{match['model']}' cannot be read: {why}")
+            syntax_reason = f"line {syntax.pop(0)}" if syntax else match["why"]
+            reasons.append(f"the config.pbtxt of model '{match['model']}' cannot be read: {syntax_reason}")
     reasons += [match["why"] for match in _NO_STUB.finditer(log)]
     if not reasons:
         reasons = [match["why"] for match in _FATAL.finditer(log)]
@@ -60,7 +109,7 @@ def explain(log: str, repository: Path, backends: Sequence[str]) -> str:
 
 
 def _lack_of_memory(text: str) -> str:
-    if _ENDED.search(text):
+    if _STUB_END.search(text):
         return (
             " (its process crashed, or was killed, for example by the kernel when memory ran out:"
             f" {OUT_OF_MEMORY})"
@@ -71,18 +120,18 @@ def _lack_of_memory(text: str) -> str:
 def still_loading(log: str, repository: Path) -> list[str]:
     """The models whose loading began and has not ended."""
     loading = {match["model"] for match in _LOADING.finditer(log)}
-    ended = {match["model"] for match in (*_LOADED.finditer(log), *_FAILED.finditer(log))}
-    return sorted(model.replace(f"{repository}::", "") for model in loading - ended)
+    models = {match["model"] for match in (*LOADED_MODEL.finditer(log), *_LOAD_FAILURE.finditer(log))}
+    return sorted(model.replace(f"{repository}::", "") for model in loading - models)
 
 
 def is_loaded(log: str, model: str) -> bool:
     """Whether a model was loaded, by the name that it is registered under."""
-    return any(match["model"] == model for match in _LOADED.finditer(log))
+    return any(match["model"] == model for match in LOADED_MODEL.finditer(log))
 
 
-def _shorten(why: str, repository: Path) -> str:
+def _shorten(reason: str, repository: Path) -> str:
     """A Python error without its stack, but with the line of the model's own code if it is in it."""
-    error, _, stack = why.partition("\n\nAt:\n")
+    error, _, stack = reason.partition("\n\nAt:\n")
     places = (f"{match['file']}:{match['line']}" for match in _PLACE.finditer(stack))
     own = next((place for place in places if place.startswith(f"{repository}/")), "")
     return f"{' '.join(error.split())} ({own})" if own else " ".join(error.split())

@@ -1,15 +1,37 @@
-"""What serves a model directory, as Triton completes its configuration, and where that is a stand-in."""
+"""Triton's model configuration as a message that can be changed, and as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from triton_fleet.local.triton.model_config import parse
+from google.protobuf import text_format
+
 from triton_fleet.repository.loading.models import models_of
-from triton_fleet.repository.model_config import CONFIG
+from triton_fleet.repository.model_config import CONFIG, parse_config
 from triton_fleet.repository.reading.folder import read_folder
+from triton_fleet.repository.text_format.tokens import PbtxtError
+
+
+def parse(content: bytes) -> Any | None:
+    """The ModelConfig message of a config.pbtxt; None where Triton's schema does not take it."""
+    with suppress(PbtxtError):
+        return deepcopy(parse_config(content))
+    return None
+
+
+def write(config: Any) -> str:
+    """The message as a config.pbtxt."""
+    return text_format.MessageToString(config, as_utf8=True)
+
+
+def one_line(message: Any) -> str:
+    """Any part of the message on one line, for people."""
+    return text_format.MessageToString(message, as_utf8=True, as_one_line=True)
+
 
 ENSEMBLE = "ensemble"
 STAND_INS = {
@@ -27,7 +49,7 @@ SERVED_BY = STAND_INS | {
 def model_backends(repository: Path) -> dict[str, str]:
     """The backend of each model by directory, "" for the root, as Triton completes it; without ensembles."""
     models = models_of(read_folder(repository))[0]
-    return {name: each.backend for name, each in models.items() if each.backend not in ("", ENSEMBLE)}
+    return {name: model.backend for name, model in models.items() if model.backend not in ("", ENSEMBLE)}
 
 
 def model_config(model: Path) -> Any | None:

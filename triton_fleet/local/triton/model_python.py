@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path, PurePath
 
-from triton_fleet.catalog.python_packages import normal_name
+from triton_fleet.catalog.releases import normal_name
 from triton_fleet.local.triton.cache_folder import cache_folder
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -22,7 +22,7 @@ INTERPRETER = Path(sys.base_prefix) / "bin" / f"python{PYTHON}"
 CONFIGURATION = f"home = {INTERPRETER.parent}\ninclude-system-site-packages = false\n"
 """Of a virtual environment: pyvenv.cfg."""
 _PACKAGES = Path("lib", f"python{PYTHON}", "site-packages")
-_REQUIRED = re.compile(r"[A-Za-z0-9._-]+")
+_REQUIREMENT_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +53,14 @@ class ModelPython:
 
     def __str__(self) -> str:
         """A line for people: the packages that models can import, and those of the image that they cannot."""
-        named = [f"the standard library of Python {_beside(PYTHON, self.image_python)}"]
+        parts = [f"the standard library of Python {_beside(PYTHON, self.image_python)}"]
         for name, version in self.packages.items():
-            known = name in self.image
-            foreign = "" if known else " (not of the image: others need it here)"
-            named.append(f"{name} {_beside(version, self.image[name]) if known else version}{foreign}")
+            is_in_image = name in self.image
+            foreign = "" if is_in_image else " (not of the image: others need it here)"
+            parts.append(f"{name} {_beside(version, self.image[name]) if is_in_image else version}{foreign}")
         absent = ", ".join(name for name in self.image if name not in self.packages)
-        missing = f"; assumed of the image, and not installed here: {absent}" if absent else ""
-        return f"Python models find what the image is assumed to have: {', '.join(named)}{missing}"
+        absence = f"; assumed of the image, and not installed here: {absent}" if absent else ""
+        return f"Python models find what the image is assumed to have: {', '.join(parts)}{absence}"
 
 
 def _beside(version: str, image: str) -> str:
@@ -93,7 +93,7 @@ def model_python(cache: Path, image: Mapping[str, str], image_python: str = "") 
     name = f"python-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     return ModelPython(
         prefix=cache_folder(cache, name, fill),
-        packages={name: each.version for name, each in distributions.items()},
+        packages={name: package.version for name, package in distributions.items()},
         image=image,
         image_python=image_python,
     )
@@ -101,22 +101,22 @@ def model_python(cache: Path, image: Mapping[str, str], image_python: str = "") 
 
 def _distributions(names: Iterable[str]) -> Iterator[tuple[str, metadata.Distribution]]:
     """The installed ones of the packages, and of all that they require without an extra, by normal names."""
-    visited, waiting = set[str](), list(names)
-    while waiting:
-        name = normal_name(waiting.pop())
-        if name in visited:
+    names_seen_before, queue = set[str](), list(names)
+    while queue:
+        name = normal_name(queue.pop())
+        if name in names_seen_before:
             continue
-        visited.add(name)
+        names_seen_before.add(name)
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue
         if distribution.files is not None:
             yield name, distribution
-            required = (
+            requirements = (
                 requirement for requirement in distribution.requires or () if "extra ==" not in requirement
             )
-            waiting += [match[0] for match in map(_REQUIRED.match, required) if match]
+            queue += [match[0] for match in map(_REQUIREMENT_NAME.match, requirements) if match]
 
 
 def _links(distribution: metadata.Distribution) -> Iterator[tuple[PurePath, Path]]:
@@ -131,7 +131,9 @@ def _links(distribution: metadata.Distribution) -> Iterator[tuple[PurePath, Path
 
 def _root(folder: Path, path: PurePath) -> PurePath:
     """The package that a file belongs to; the file where it belongs to none, or to one that others share."""
-    packages = (each for each in list(path.parents)[-2::-1] if (folder / each / "__init__.py").is_file())
+    packages = (
+        parent for parent in list(path.parents)[-2::-1] if (folder / parent / "__init__.py").is_file()
+    )
     return next(packages, path)
 
 

@@ -95,8 +95,8 @@ def give_sockets(way_in: socket.socket) -> None:
     """Answer each message with a new TCP socket, which the receiver connects."""
     with suppress(OSError):  # the other end is gone: an error would be in Triton's log
         while way_in.recv(MAX_MESSAGE):
-            with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
-                socket.send_fds(way_in, [b"s"], [made.fileno()])
+            with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
+                socket.send_fds(way_in, [b"s"], [connection.fileno()])
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class PrivateNetwork:
         """Args: what is called when sockets are requested and no process in the namespace gives any."""
         self._ours: socket.socket | None = None
         self._lock = threading.Lock()
-        self._lost = lost
+        self._on_loss = lost
 
     @contextmanager
     def starting(self, command: Sequence[str]) -> Iterator[tuple[list[str], int]]:
@@ -70,15 +70,15 @@ class PrivateNetwork:
         Raises:
             OSError: no process listens there, or the network is gone.
         """
-        made = self._socket()
+        connection = self._socket()
         try:
-            made.settimeout(timeout)
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            made.connect((LOOPBACK, port))
+            connection.settimeout(timeout)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.connect((LOOPBACK, port))
         except BaseException:
-            made.close()
+            connection.close()
             raise
-        return made
+        return connection
 
     def pool(self, port: int) -> HTTPConnectionPool:
         """Connections by HTTP to a port of the network."""
@@ -93,13 +93,13 @@ class PrivateNetwork:
                 self._ours.send(b"s")
                 answer, descriptors, _, _ = socket.recv_fds(self._ours, 1, 1, socket.MSG_CMSG_CLOEXEC)
         except OSError as error:
-            self._lost()
+            self._on_loss()
             raise ConnectionRefusedError("the network of the server is gone") from error
         if answer and not descriptors:
             # The server is well: this process may open no more files, and the next call may find room again.
             raise OSError(errno.EMFILE, "this process has too many open files for another connection")
         if not answer:
-            self._lost()
+            self._on_loss()
             raise ConnectionRefusedError("the network of the server is gone")
         return socket.socket(fileno=descriptors[0])
 
@@ -152,8 +152,8 @@ def check_network() -> None:
 
 def _remedy() -> str:
     facts = data_file("namespaces.yaml")
-    for each in facts["settings"]:
-        file = Path(each["file"])
-        if file.is_file() and file.read_text().strip() == str(each["forbids"]):
-            return str(each["remedy"])
+    for setting in facts["settings"]:
+        file = Path(setting["file"])
+        if file.is_file() and file.read_text().strip() == str(setting["forbids"]):
+            return str(setting["remedy"])
     return str(facts["otherwise"])

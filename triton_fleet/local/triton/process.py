@@ -38,15 +38,15 @@ class ProcessGroup:
         self.shm_prefix = shm_prefix
         self._lock = threading.Lock()
         self._network = network
-        with log.open("ab") as output, ExitStack() as starting:
-            inherited: list[int] = []
+        with log.open("ab") as output, ExitStack() as stack:
+            descriptors: list[int] = []
             if network is not None:
-                command, descriptor = starting.enter_context(network.starting(command))
-                inherited.append(descriptor)
+                command, descriptor = stack.enter_context(network.starting(command))
+                descriptors.append(descriptor)
             self._process, self._guard = start_guarded(
                 command,
                 leaves=str(SHARED_MEMORY / shm_prefix),
-                pass_fds=inherited,
+                pass_fds=descriptors,
                 env=dict(environment),
                 cwd=cwd,
                 stdout=output,

@@ -17,8 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fleet_emulator.triton_backends import BACKENDS, RELEASE_VARIABLE
-from triton_fleet.catalog.python_packages import release_packages
-from triton_fleet.catalog.release_facts import stub_python
+from triton_fleet.catalog.releases import release_packages, stub_python
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.triton.cache_folder import cache_folder
 from triton_fleet.local.triton.model_python import PYTHON, ModelPython, model_python, product_model
@@ -89,10 +88,10 @@ def find_runtime(cache: Path) -> TritonRuntime:
     server = Path(str(wheel.locate_file("pytriton/tritonserver")))
     stub = server / "python_backend_stubs" / PYTHON / "triton_python_backend_stub"
     if not stub.is_file():
-        found = sorted(path.name for path in stub.parent.parent.glob("*"))
+        versions = sorted(path.name for path in stub.parent.parent.glob("*"))
         raise CannotRunError(
             f"Triton {RELEASE} has no Python stub for Python {PYTHON}",
-            f"use one of Python {', '.join(found)}",
+            f"use one of Python {', '.join(versions)}",
         )
     _check_numpy()
     library_path = (Path(str(wheel.locate_file("nvidia_pytriton.libs"))), *libpython_directory())

@@ -19,8 +19,7 @@ from triton_fleet.local.triton.container import (
     service_ports,
     start_command,
 )
-from triton_fleet.local.triton.exit_cause import described_end
-from triton_fleet.local.triton.failure import explain, is_loaded, still_loading
+from triton_fleet.local.triton.failure import described_end, explain, is_loaded, still_loading
 from triton_fleet.local.triton.network import PrivateNetwork
 from triton_fleet.local.triton.process import ProcessGroup
 from triton_fleet.local.triton.runtime import TritonRuntime
@@ -39,7 +38,7 @@ class TritonServer:
         self._runtime, self._repository, self._environment = runtime, repository.absolute(), environment
         self._log, self._log_start = log, 0
         self._lock = threading.Lock()
-        self._stopped = False
+        self._is_stopped = False
         self._process: ProcessGroup | None = None
         self._network = PrivateNetwork(lost=partial(self.stop, grace=0.0))
         services = service_ports(environment)
@@ -57,7 +56,7 @@ class TritonServer:
             HostingError: the container would not start with this repository and environment.
         """
         with self._lock:
-            if self._stopped:
+            if self._is_stopped:
                 raise HostingError("the server was stopped")
             shm_prefix = f"triton_fleet_{uuid.uuid4().hex[:12]}_"
             command = start_command(self._runtime, self._repository, self._environment, shm_prefix=shm_prefix)
@@ -118,7 +117,7 @@ class TritonServer:
     def stop(self, grace: float = 10.0) -> None:
         """End the server and what it started, by force after `grace` seconds; it cannot be started again."""
         with self._lock:
-            self._stopped = True
+            self._is_stopped = True
             process = self._process
         if process is not None:
             process.stop(grace)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triton_fleet.local.triton.model_backend import STAND_INS
-from triton_fleet.local.triton.model_config import one_line, parse, write
+from triton_fleet.local.triton.model_backend import STAND_INS, one_line, parse, write
 from triton_fleet.repository.backends import named_backend
 from triton_fleet.repository.model_config import CONFIG
 
@@ -99,7 +98,7 @@ def _optimization(config: Any) -> Iterator[Change]:
         optimization.ClearField("cuda")
     accelerators = optimization.execution_accelerators
     if accelerators.gpu_execution_accelerator:
-        names = ", ".join(each.name for each in accelerators.gpu_execution_accelerator)
+        names = ", ".join(accelerator.name for accelerator in accelerators.gpu_execution_accelerator)
         yield f"optimization {{ execution_accelerators {{ gpu_execution_accelerator: {names} }} }}", ""
         accelerators.ClearField("gpu_execution_accelerator")
         if not accelerators.ByteSize():

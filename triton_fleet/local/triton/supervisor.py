@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.local.triton.exit_cause import ended_models
+from triton_fleet.local.triton.failure import ended_models
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.server import TritonServer
 
@@ -51,8 +51,8 @@ class SupervisedTriton:
         self._parts = (runtime, repository, environment)
         self._log, self._timeout, self._ping_interval = log, timeout, ping_interval
         self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
-        self._stopping = threading.Event()
+        self._condition = threading.Condition(self._lock)
+        self._stop_event = threading.Event()
         self._server: TritonServer | None = None
         self._state = State.STARTING
         self._restarts = 0
@@ -90,8 +90,8 @@ class SupervisedTriton:
 
     def wait_for(self, state: State, timeout: float) -> bool:
         """Whether that state was reached within `timeout` seconds."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self._state is state, timeout)
+        with self._condition:
+            return self._condition.wait_for(lambda: self._state is state, timeout)
 
     def start(self) -> None:
         """Start the first server; return when it is ready.
@@ -108,8 +108,8 @@ class SupervisedTriton:
 
     def stop(self) -> None:
         """End the server and do not start it again."""
-        with self._changed:
-            self._stopping.set()
+        with self._condition:
+            self._stop_event.set()
             server = self._server
         if server is not None:
             server.stop()
@@ -119,7 +119,7 @@ class SupervisedTriton:
         with self._lock:
             self._server = server = TritonServer(*self._parts, log=self._log)
         try:
-            if self._stopping.is_set():
+            if self._stop_event.is_set():
                 raise HostingError("the server was stopped")
             server.start()
             server.wait_ready(self._timeout)
@@ -138,12 +138,12 @@ class SupervisedTriton:
                 pause = FIRST_PAUSE
             self._become(State.RESTARTING)
             server.stop(grace=0.0)  # a stopped process takes no other signal than the last one
-            if not self._stopping.is_set():
+            if not self._stop_event.is_set():
                 self._note(f"Triton, process {server.process.pid}, {server.end()}; it is restarted")
             with self._lock:
                 self._ended_models = {}
             while True:
-                if self._stopping.wait(pause):
+                if self._stop_event.wait(pause):
                     return
                 pause = min(pause * 2, LONGEST_PAUSE)
                 try:
@@ -183,8 +183,8 @@ class SupervisedTriton:
             log.write(f"--- {message}\n")
 
     def _become(self, state: State) -> None:
-        with self._changed:
-            if self._stopping.is_set():
+        with self._condition:
+            if self._stop_event.is_set():
                 state = State.STOPPED
             self._state = state
-            self._changed.notify_all()
+            self._condition.notify_all()

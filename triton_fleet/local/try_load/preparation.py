@@ -1,26 +1,70 @@
-"""A repository made ready for the Triton of this machine, which is not the container's."""
+"""A repository made ready for the Triton of this machine, with stand-ins for backends that it lacks."""
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from fleet_emulator.triton_backends import ANY_BACKEND
 from triton_fleet.catalog.images import missing_backends
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.model_data import unpack
-from triton_fleet.local.triton.model_backend import model_backends
+from triton_fleet.local.triton.model_backend import STAND_INS, model_backends, model_config, write
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.staging import Rewrite, stage
-from triton_fleet.local.try_load.stand_ins import with_stand_ins, without_runtimes, without_tensors
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.reading.folder import read_folder
 from triton_fleet.repository.unpacking import budget_of_disk
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+OF_STAND_INS = shutil.ignore_patterns(*STAND_INS)
+"""The backends whose stand-in loads less than they do, or lacks a package: its verdict is not theirs."""
+
+
+def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple[str, ...]:
+    """Copy the backends of this machine to `target`, and put a stand-in for each that is wanted beside them.
+
+    A name that cannot be a folder gets none: Triton reports that it does not find it.
+
+    Returns:
+        The backends that are stood in for, sorted.
+    """
+    shutil.copytree(backends, target, ignore=OF_STAND_INS)
+    absent_backends = tuple(
+        sorted({name for name in wanted if NAME.fullmatch(name) and not (target / name).exists()})
+    )
+    for name in absent_backends:
+        (target / name).mkdir()
+        shutil.copy2(ANY_BACKEND, target / name / ANY_BACKEND.name)
+    return absent_backends
+
+
+def without_tensors(repository: Path, models: Iterable[str]) -> list[str]:
+    """Those of the models whose configuration lacks inputs or outputs, which their own backend would know."""
+    configs = {model: model_config(repository / model) for model in models}
+    return [model for model, config in configs.items() if config and not (config.input and config.output)]
+
+
+def without_runtimes(repository: Path, models: Iterable[str]) -> Iterator[Rewrite]:
+    """Take the name of the missing library out of configurations that give it; a stand-in has none.
+
+    The files of the rewrites are relative to the model repository.
+    """
+    for model in models:
+        file, config = repository / model / CONFIG, model_config(repository / model)
+        if config and config.runtime.endswith(".so") and not file.parent.is_symlink():
+            was = f'runtime: "{config.runtime}"'
+            config.ClearField("runtime")
+            file.unlink()  # it may be a link to the original
+            file.write_text(write(config), "utf-8")
+            yield Rewrite(file=file.relative_to(repository), was=was, became="")
 
 
 @dataclass(frozen=True, kw_only=True)

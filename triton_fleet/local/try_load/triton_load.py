@@ -1,7 +1,9 @@
-"""Loading a prepared repository in a real Triton, as the container of either mode does it, within a time."""
+"""Triton's POST /models; its caller ends the server where it takes too long."""
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -9,14 +11,39 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
+import urllib3
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.context.listeners import ADDITIONAL_ARGS
+from triton_fleet.context.variables import ADDITIONAL_ARGS
+from triton_fleet.local.containers import TARGET_MODEL
+from triton_fleet.local.triton.container import DEFAULT_MODEL, MULTI_MODEL
 from triton_fleet.local.triton.failure import still_loading
 from triton_fleet.local.triton.server import TritonServer
-from triton_fleet.local.triton.start_rules import DEFAULT_MODEL, MULTI_MODEL
-from triton_fleet.local.try_load.load_request import NOT_READ, QUIET, post, target_of
 from triton_fleet.local.try_load.preparation import Preparation
+
+QUIET = {"SAGEMAKER_TRITON_LOG_VERBOSE": "false"}
+NOT_READ = "failed to poll"
+"""In the answer to a model whose configuration Triton does not take; only its log has the reason."""
+TARGET, ANY_TARGET = re.compile(r"[A-Za-z0-9._-]{1,200}"), "model.tar.gz"
+"""Names of archives that Triton's Python backend can put into a shell's command line; what others become."""
+
+
+def target_of(archive: str) -> str:
+    """The name of an archive for Triton."""
+    return archive if TARGET.fullmatch(archive) else ANY_TARGET
+
+
+def post(server: TritonServer, repository: Path, archive: str) -> str:
+    """Load the main model of a repository by its archive's name; why it failed, empty if it did not."""
+    target = target_of(archive)
+    body = json.dumps({"model_name": repository.name, "url": str(repository)})
+    try:
+        answer = server.pool.request("POST", "/models", body=body, headers={TARGET_MODEL: target})
+    except urllib3.exceptions.HTTPError:
+        server.process.dead.wait()
+        return f"it {server.end()}"
+    return "" if answer.status == 200 else str(json.loads(answer.data)["error"])
+
 
 STUB = "triton_python_b"
 """How Linux shortens the name of the process that runs a Python model."""
@@ -34,31 +61,31 @@ class LoadOutcome:
     silent: bool = False
 
 
-def ask(prepared: Preparation, environment: dict[str, str], archive: str, seconds: float) -> LoadOutcome:
+def ask(preparation: Preparation, environment: dict[str, str], archive: str, seconds: float) -> LoadOutcome:
     """Load the repository, and end the server.
 
     Where a signal ends the server, it is asked once more: on a busy machine Triton 24.10 aborts now and then.
 
     Args:
-        prepared: The repository.
+        preparation: The repository.
         environment: The variables of the container, which decide its mode.
         archive: In multi-model mode what the archive is called.
         seconds: How long it may take.
     """
-    outcome, was_killed = _ask_once(prepared, environment, archive, seconds)
-    return _ask_once(prepared, environment, archive, seconds)[0] if was_killed else outcome
+    outcome, is_killed = _load_in_server(preparation, environment, archive, seconds)
+    return _load_in_server(preparation, environment, archive, seconds)[0] if is_killed else outcome
 
 
-def _ask_once(
-    prepared: Preparation, environment: dict[str, str], archive: str, seconds: float
+def _load_in_server(
+    preparation: Preparation, environment: dict[str, str], archive: str, seconds: float
 ) -> tuple[LoadOutcome, bool]:
     """The outcome, and whether a signal has ended the server."""
-    log = prepared.folder / "triton.log"
+    log = preparation.folder / "triton.log"
     log.unlink(missing_ok=True)
-    multi_model, empty = MULTI_MODEL in environment, prepared.folder / "no-models"
+    multi_model, empty = MULTI_MODEL in environment, preparation.folder / "no-models"
     empty.mkdir(exist_ok=True)
     server = TritonServer(
-        prepared.runtime, empty if multi_model else prepared.repository, QUIET | environment, log=log
+        preparation.runtime, empty if multi_model else preparation.repository, QUIET | environment, log=log
     )
     try:
         server.start()
@@ -67,20 +94,20 @@ def _ask_once(
     with ThreadPoolExecutor(1) as pool:
         try:
             deadline = time.monotonic() + seconds
-            loading = pool.submit(_load, server, prepared, archive if multi_model else None)
-            main = f"{prepared.registered}::{target_of(archive)}" if multi_model else None
-            unanswered = _silent_outcome(loading, server, main, deadline)
+            loading = pool.submit(_load, server, preparation, archive if multi_model else None)
+            main = f"{preparation.registered}::{target_of(archive)}" if multi_model else None
+            silence = _silent_outcome(loading, server, main, deadline)
         finally:
             server.stop(grace=0.0)
     text = log.read_text("utf-8", "replace")
-    if unanswered is None:
+    if silence is None:
         return LoadOutcome(reason=loading.result(), log=text), server.was_killed
-    if not unanswered.silent:
-        return replace(unanswered, log=text), False
-    models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, prepared.registered))
-    still = f"; still loading {models}" if models else ""
-    reason = unanswered.reason or f"not ready after {seconds:g} s"
-    return replace(unanswered, reason=f"{reason}{still}", log=text), False
+    if not silence.silent:
+        return replace(silence, log=text), False
+    models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, preparation.registered))
+    progress = f"; still loading {models}" if models else ""
+    reason = silence.reason or f"not ready after {seconds:g} s"
+    return replace(silence, reason=f"{reason}{progress}", log=text), False
 
 
 def single(default_model: str) -> dict[str, str]:
@@ -100,7 +127,7 @@ def shared(repository: Path) -> dict[str, str]:
     return {DEFAULT_MODEL: names[0], ADDITIONAL_ARGS: further} if names else {}
 
 
-def _load(server: TritonServer, prepared: Preparation, archive: str | None) -> str:
+def _load(server: TritonServer, preparation: Preparation, archive: str | None) -> str:
     """Why it failed, empty if it did not; a caller that waits too long ends the server, and so this."""
     try:
         server.wait_ready(float("inf"))
@@ -108,7 +135,7 @@ def _load(server: TritonServer, prepared: Preparation, archive: str | None) -> s
         return str(error).removeprefix("Triton did not start: ").partition(" (log: ")[0]
     if archive is None:
         return ""
-    answer, of_log = post(server, prepared.registered, archive), server.reason(prepared.repository, 0)
+    answer, of_log = post(server, preparation.registered, archive), server.reason(preparation.repository, 0)
     if NOT_READ in answer or "\n\nAt:" in answer:  # the log has the reason, and the line of the user's code
         return of_log or answer
     return f"{answer.strip()}; {of_log}" if "not available or ambiguous" in answer and of_log else answer
@@ -124,18 +151,18 @@ def _silent_outcome(
     dead_since: dict[int, float] = {}
     answers_by = float("inf")
     while not loading.done():
-        now = time.monotonic()
-        if now > deadline:
+        time_of_silence = time.monotonic()
+        if time_of_silence > deadline:
             return LoadOutcome(reason="", silent=True)
         if answers_by == float("inf") and main is not None and server.has_loaded(main):
-            answers_by = now + SECONDS_TO_ANSWER
-        if now > answers_by:
+            answers_by = time_of_silence + SECONDS_TO_ANSWER
+        if time_of_silence > answers_by:
             return LoadOutcome(reason="")
-        dead_since = {pid: dead_since.get(pid, now) for pid in _dead_stubs(server)}
-        if any(now - since > SECONDS_DEAD for since in dead_since.values()):
-            why = server.reason(Path("/"), 0)
+        dead_since = {pid: dead_since.get(pid, time_of_silence) for pid in _dead_stubs(server)}
+        if any(time_of_silence - since > SECONDS_DEAD for since in dead_since.values()):
+            reason = server.reason(Path("/"), 0)
             message = "Triton waits for ever for the process of a Python model, which has ended"
-            return LoadOutcome(reason=f"{message}: {why}" if why else message, silent=True)
+            return LoadOutcome(reason=f"{message}: {reason}" if reason else message, silent=True)
         wait([loading], SECONDS_BETWEEN_LOOKS)
     return None
 

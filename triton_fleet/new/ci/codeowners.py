@@ -1,4 +1,4 @@
-"""The CODEOWNERS file of a fleet, from the `owner` of its specs."""
+"""The CODEOWNERS file of a fleet, from the `owner` of its specs, and the owner of all other files."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from triton_fleet.check.repository_owners import OwnedSpec, named_files, ownership_findings
-from triton_fleet.findings import Finding, FindingsError, all_of
+from triton_fleet.findings import Finding, FindingsError, Severity, all_of
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layer, Layering, LayerKind, merged
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import policy_files
-from triton_fleet.spec.folders import POLICIES
-from triton_fleet.spec.owner import EndpointOwner, Owner
+from triton_fleet.spec.contacts import EndpointOwner, Owner
 from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.source import Mark, Source, finding_at
+from triton_fleet.spec.source import POLICIES, Mark, Source, finding_at
 from triton_fleet.spec.values import Name
 
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
@@ -48,7 +47,7 @@ class _Policy(BaseModel):
 
 
 @dataclass(frozen=True)
-class _Owned:
+class _SpecReviewer:
     """A spec with its reviewer; `folder` is the one whose file names the owner, None for the spec itself."""
 
     spec: OwnedSpec
@@ -73,18 +72,26 @@ def codeowners(root: Path, top: Path) -> list[str]:
     """
     root = root.resolve()
     fleet = FleetFiles(root)
-    layering = Layering(fleet, Source(root, {}))
-    found = all_of(fleet.specs.by_endpoint.items(), lambda item: _spec(layering, *item))
-    with_owner = [(spec, spec.owner, layers) for spec, layers in found if spec.owner]
-    owned = all_of(with_owner, lambda item: _owned_spec(*item))
-    if refused := ownership_findings(root, [each for each, _ in found]):
-        raise FindingsError(refused)
-    folders = {each.folder: each.reviewer for each in owned if each.folder is not None}
+    layers_of_fleet = Layering(fleet, Source(root, {}))
+    specs = all_of(fleet.specs.by_endpoint.items(), lambda item: _spec(layers_of_fleet, *item))
+    with_owner = [(spec, spec.owner, layers) for spec, layers in specs if spec.owner]
+    reviewers = all_of(with_owner, lambda item: _owned_spec(*item))
+    if findings := ownership_findings(root, [owned_spec for owned_spec, _ in specs]):
+        raise FindingsError(findings)
+    folders = {
+        owned_spec.folder: owned_spec.reviewer for owned_spec in reviewers if owned_spec.folder is not None
+    }
     lines = [f"{pattern_of(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
-    lines += [f"{pattern_of(each.spec.file, top)} {each.reviewer}" for each in owned if each.folder is None]
+    lines += [
+        f"{pattern_of(owned_spec.spec.file, top)} {owned_spec.reviewer}"
+        for owned_spec in reviewers
+        if owned_spec.folder is None
+    ]
     locks = pattern_of(root / "locks", top)
-    lines += [f"{locks}/*/{each.spec.endpoint}.*.yaml {each.reviewer}" for each in owned]
-    lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(owned, top).items())]
+    lines += [
+        f"{locks}/*/{owned_spec.spec.endpoint}.*.yaml {owned_spec.reviewer}" for owned_spec in reviewers
+    ]
+    lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(reviewers, top).items())]
     return [*lines, *_of_policies(root, top)]
 
 
@@ -128,19 +135,19 @@ def platform_reviewer(root: Path) -> str | None:
     return policy_reviewer(policy) if policy.is_file() else None
 
 
-def _spec(layering: Layering, name: str, file: Path) -> tuple[OwnedSpec, tuple[Layer, ...]]:
+def _spec(fleet_layers: Layering, name: str, file: Path) -> tuple[OwnedSpec, tuple[Layer, ...]]:
     source = read_source(file)
-    layers = layering.layers(source)
+    layers = fleet_layers.layers(source)
     whole = merged(source, layers)
     return OwnedSpec(name, file, whole, validate(_Parts, whole).owner), layers
 
 
-def _owned_spec(spec: OwnedSpec, owner: EndpointOwner, layers: tuple[Layer, ...]) -> _Owned:
+def _owned_spec(spec: OwnedSpec, owner: EndpointOwner, layers: tuple[Layer, ...]) -> _SpecReviewer:
     _check_name(spec.endpoint, spec.file)
-    naming = next(layer for layer in reversed(layers) if "owner" in layer.source.data)
-    folder = naming.source.file.parent if naming.kind is LayerKind.FOLDER else None
-    mark = spec.source.marks.get(("owner", "contact"), naming.source.mark(("owner",)))
-    return _Owned(spec, _reviewer(owner, mark), folder)
+    owner_layer = next(layer for layer in reversed(layers) if "owner" in layer.source.data)
+    folder = owner_layer.source.file.parent if owner_layer.kind is LayerKind.FOLDER else None
+    mark = spec.source.marks.get(("owner", "contact"), owner_layer.source.mark(("owner",)))
+    return _SpecReviewer(spec, _reviewer(owner, mark), folder)
 
 
 def _check_name(name: str, file: Path) -> None:
@@ -156,21 +163,21 @@ def _check_name(name: str, file: Path) -> None:
 def _reviewer(owner: Owner, mark: Mark) -> str:
     if owner.reviewer is not None:
         return owner.reviewer
-    given = f"its contact is {owner.contact}" if owner.contact else "it has no contact"
-    message = f"a CODEOWNERS file cannot name the owner {owner.team!r}: {given}"
+    contact_text = f"its contact is {owner.contact}" if owner.contact else "it has no contact"
+    message = f"a CODEOWNERS file cannot name the owner {owner.team!r}: {contact_text}"
     hint = 'write `contact: "@organisation/team"`, or an email address'
     raise FindingsError([finding_at(mark, "FL510", message, hint)])
 
 
-def _repositories(owned: list[_Owned], top: Path) -> Mapping[str, list[str]]:
+def _repositories(reviewers: list[_SpecReviewer], top: Path) -> Mapping[str, list[str]]:
     """The reviewers of each model repository; one that several teams share has all of them."""
     repositories = defaultdict[str, list[str]](list)
-    for each in owned:
-        for file in named_files(each.spec):
+    for spec_reviewer in reviewers:
+        for file in named_files(spec_reviewer.spec):
             if file.is_repository and file.path.is_relative_to(top):
                 names = repositories[f"{pattern_of(file.path, top)}/"]
-                if each.reviewer not in names:
-                    names.append(each.reviewer)
+                if spec_reviewer.reviewer not in names:
+                    names.append(spec_reviewer.reviewer)
     return repositories
 
 
@@ -181,3 +188,56 @@ def pattern_of(path: Path, top: Path) -> str:
         message = f"a CODEOWNERS file cannot have the path {relative!r}"
         raise FindingsError([Finding(code="FL510", message=message, hint="rename it", file=path)])
     return "/" + _SPECIAL.sub(r"\\\1", relative)
+
+
+_CATCH_ALL_PATTERNS = ("*", "**", "/**")
+
+
+def fallback_lines(root: Path, top: Path, above: str) -> list[str]:
+    """The line of the owner of policies/platform.yaml; none where that has no contact for such a file.
+
+    In a larger repository the line is for the fleet's folder. At the top of the repository it is `*`, which
+    would override every line above: then there is none.
+
+    Args:
+        root: The fleet.
+        top: The folder of the Git repository, without links.
+        above: The text above the lines of the fleet.
+
+    Raises:
+        FindingsError: the policy cannot be read.
+    """
+    real, reviewer = root.resolve(), platform_reviewer(root)
+    if reviewer is None or (real == top and [*_patterns(above)]):
+        return []
+    return [f"{'*' if real == top else f'{pattern_of(real, top)}/'} {reviewer}"]
+
+
+def missing_fallback(file: Path, text: str, root: Path, top: Path) -> Finding | None:
+    """A warning where a CODEOWNERS file gives no owner to files that a deploy executes."""
+    owners = dict(_patterns(text))
+    folders = [] if root.resolve() == top else [pattern_of(root.resolve(), top), "/.github"]
+    if any(owners.get(pattern) for pattern in _CATCH_ALL_PATTERNS):
+        return None
+    bare = [folder for folder in folders if not (owners.get(f"{folder}/") or owners.get(f"{folder}/**"))]
+    if folders and not bare:
+        return None
+    folder_names = " and ".join(f"{pattern.lstrip('/')}/" for pattern in bare) or "the repository"
+    return Finding(
+        code="FL573",
+        severity=Severity.WARNING,
+        message=f"files of {folder_names} without a line of their own have no owner; a deploy executes some"
+        " of them",
+        hint="write `* @organisation/platform` as the first line of the file; a new file has it if the owner"
+        f" in {POLICIES}/{PLATFORM} has a contact",
+        file=file,
+        line=1,
+    )
+
+
+def _patterns(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each pattern with its owners; section headings of GitLab are none."""
+    for row in text.splitlines():
+        words = row.partition(" #")[0].split()
+        if words and not words[0].startswith(("#", "[", "^[")):
+            yield words[0], words[1:]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from triton_fleet.endpoint.environment import environment_warnings
 from triton_fleet.findings import Finding
-from triton_fleet.new.ci.targets import Target, filled, indented, prefix_of, targets_of
+from triton_fleet.new.ci.targets import Target, fill, indent, prefix_of, targets_of
 from triton_fleet.project.reader import read_source
 from triton_fleet.spec.trusts import JOB_MINUTES, AccessRole
 
@@ -35,29 +35,29 @@ def workflows(root: Path, top: Path, *, locked: bool) -> Mapping[str, str]:
         CannotRunError: no workflow can name the fleet's folder.
     """
     targets, prefix = targets_of(root), prefix_of(root, top)
-    made = {"fleet-check": _check(targets, prefix, locked=locked)}
+    texts = {"fleet-check": _check(targets, prefix, locked=locked)}
     for target in targets:
         if target.settings.access.github:
-            made[f"fleet-deploy-{target.name}"] = _deploy(target, prefix, locked=locked)
+            texts[f"fleet-deploy-{target.name}"] = _deploy(target, prefix, locked=locked)
         if source := promotion_source(target, targets):
-            made[f"fleet-promote-{target.name}"] = _promote(target, source, prefix)
-    if trusting := [target for target in targets if target.settings.access.github]:
-        made["fleet-drift"] = _drift(trusting, prefix)
-    return {f"{FOLDER}/{name}.yml": HEAD + text for name, text in made.items()}
+            texts[f"fleet-promote-{target.name}"] = _promote(target, source, prefix)
+    if targets_with_access := [target for target in targets if target.settings.access.github]:
+        texts["fleet-drift"] = _drift(targets_with_access, prefix)
+    return {f"{FOLDER}/{name}.yml": HEAD + text for name, text in texts.items()}
 
 
 def promotion_source(target: Target, targets: Sequence[Target]) -> Target | None:
     """The environment that a workflow may promote from: its `promotes_to` has the target's."""
-    for each in targets:
-        trusted = each.settings.access.github
-        is_trusted = trusted is not None and target.github_environment in trusted.promotes_to
-        if each.name == target.source and is_trusted and target.settings.access.github:
-            return each
+    for candidate in targets:
+        access = candidate.settings.access.github
+        is_trusted = access is not None and target.github_environment in access.promotes_to
+        if candidate.name == target.source and is_trusted and target.settings.access.github:
+            return candidate
     return None
 
 
 def omissions(root: Path) -> Iterator[str]:
-    """What has no workflow, and which key gives it one.
+    """The environments without a workflow, and the key that gives them one.
 
     Raises:
         FindingsError: an environment cannot be read.
@@ -93,17 +93,17 @@ def _check(targets: Sequence[Target], prefix: str, *, locked: bool) -> str:
         line
         for target in targets
         for line in (
-            f"- run: .venv/bin/fleet check --env {target.name} --format github{_locked(target, locked)}",
+            f"- run: .venv/bin/fleet check --env {target.name} --format github{_option(target, locked)}",
             "  if: ${{ !cancelled() && steps.setup.outcome == 'success' }}",
         )
     ]
-    return filled(
+    return fill(
         _template("check"),
         **_common(prefix),
         SETUP=_setup(any(not target.source for target in targets) and not locked),
         LOCKED=" --locked" if locked else "",
         INNER=f"/{prefix.rstrip('/')}" if prefix else "",
-        CHECKS=indented(checks, 6) + "\n" if checks else "",
+        CHECKS=indent(checks, 6) + "\n" if checks else "",
         UPLOAD=UPLOAD,
         DOWNLOAD=DOWNLOAD,
     )
@@ -111,21 +111,21 @@ def _check(targets: Sequence[Target], prefix: str, *, locked: bool) -> str:
 
 def _deploy(target: Target, prefix: str, *, locked: bool) -> str:
     paths = [f"{prefix}locks/{target.name}/**", f"{prefix}environments/{target.name}.yaml"]
-    return filled(
+    return fill(
         _template("deploy"),
         **_common(prefix),
         **_of_target(target),
-        PATHS=indented(["paths:", *(f'  - "{path}"' for path in paths)], 4) + "\n" if target.source else "",
+        PATHS=indent(["paths:", *(f'  - "{path}"' for path in paths)], 4) + "\n" if target.source else "",
         SETUP=_setup(not target.source and not locked),
         CREDENTIALS=_credentials(target, "deploy", JOB_MINUTES["deploy"]),
         MINUTES=str(JOB_MINUTES["deploy"]),
-        LOCKED=_locked(target, locked),
+        LOCKED=_option(target, locked),
     )
 
 
 def _promote(target: Target, source: Target, prefix: str) -> str:
     minutes = JOB_MINUTES["promotion"]
-    return filled(
+    return fill(
         _template("promote"),
         **_common(prefix),
         **_of_target(target),
@@ -139,7 +139,7 @@ def _promote(target: Target, source: Target, prefix: str) -> str:
 
 def _drift(targets: Sequence[Target], prefix: str) -> str:
     jobs = [
-        filled(
+        fill(
             _template("drift-job"),
             **_common(prefix),
             **_of_target(target),
@@ -150,7 +150,7 @@ def _drift(targets: Sequence[Target], prefix: str) -> str:
         for target in targets
     ]
     needs = ", ".join(f"drift-{target.name}" for target in targets)
-    return filled(
+    return fill(
         _template("drift"),
         **_common(prefix),
         JOBS="".join(jobs).rstrip("\n") + "\n",
@@ -188,7 +188,7 @@ def _checkout(*further: str) -> str:
         "  with:",
         '    python-version: "3.12"',
     ]
-    return indented(lines, 6)
+    return indent(lines, 6)
 
 
 def _credentials(target: Target, role: AccessRole, minutes: int, *further: str) -> str:
@@ -203,7 +203,7 @@ def _credentials(target: Target, role: AccessRole, minutes: int, *further: str) 
         *([] if default else [f"    audience: {target.audience}"]),
         *(f"    {line}" for line in further),
     ]
-    return indented(lines, 6)
+    return indent(lines, 6)
 
 
 def _setup(has_weights: bool) -> str:
@@ -211,8 +211,8 @@ def _setup(has_weights: bool) -> str:
     return "make weights" if has_weights else "make setup"
 
 
-def _locked(target: Target, locked: bool) -> str:
-    """What was promoted is in the bucket and in its lock; repositories belong to the default branch."""
+def _option(target: Target, locked: bool) -> str:
+    """`--locked` for a promoted endpoint: repositories belong to the default branch."""
     return " --locked" if locked or target.source else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from triton_fleet.new.ci.targets import Target, filled, indented, prefix_of, targets_of
+from triton_fleet.new.ci.targets import Target, fill, indent, prefix_of, targets_of
 from triton_fleet.spec.trusts import JOB_MINUTES, AccessRole
 
 FILE = ".gitlab-ci.yml"
@@ -36,20 +36,20 @@ def pipeline(root: Path, top: Path, *, locked: bool, file: str = FILE) -> str:
         if target.settings.access.gitlab
         for line in (*_deploy(target, prefix, locked=locked), *_drift(target))
     ]
-    text = filled(
+    text = fill(
         template,
         ENTER=f'    - cd "{prefix.rstrip("/")}"\n' if prefix else "",
         INNER=f"/{prefix.rstrip('/')}" if prefix else "",
         SETUP="make weights" if has_weights else "make setup",
         LOCKED=" --locked" if locked else "",
         FILE="" if file == FILE else f' --file "$CI_PROJECT_DIR/{file}"',
-        CHECKS=indented(["", *checks], 0) if checks else "",
+        CHECKS=indent(["", *checks], 0) if checks else "",
     )
-    return HEAD + text + (indented(deploys, 0) + "\n" if deploys else "")
+    return HEAD + text + (indent(deploys, 0) + "\n" if deploys else "")
 
 
 def omissions(root: Path) -> Iterator[str]:
-    """What no job deploys, and which key gives it one.
+    """The environments that no job deploys, and the key that gives them one.
 
     Raises:
         FindingsError: an environment cannot be read.

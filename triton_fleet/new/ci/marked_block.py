@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.folders import SPECS
+from triton_fleet.spec.source import SPECS
 
 _BEGIN = "# Begin: written by `fleet ci codeowners`"
 _END = "# End of what `fleet ci codeowners` writes"
@@ -29,10 +29,10 @@ def markers(fleet: str) -> tuple[str, str]:
 
 
 def missing_fleet(file: Path, text: str, top: Path) -> Finding | None:
-    """What is wrong where the lines of a fleet are in the file that is not at its place any more."""
+    """The finding where the lines of a fleet are in the file that is not at its place any more."""
     for number, row in enumerate(text.split("\n"), 1):
-        if (found := _BEGIN_LINE.fullmatch(row.rstrip())) and not (top / (found[1] or ".") / SPECS).is_dir():
-            message = f"these lines are of a fleet in {found[1] or 'this repository'}, which is not there"
+        if (begin := _BEGIN_LINE.fullmatch(row.rstrip())) and not (top / (begin[1] or ".") / SPECS).is_dir():
+            message = f"these lines are of a fleet in {begin[1] or 'this repository'}, which is not there"
             hint = "delete them, from `# Begin` to `# End`, and run `fleet ci codeowners`"
             return Finding(code="FL516", message=message, hint=hint, file=file, line=number)
     return None
@@ -68,25 +68,26 @@ def with_block(file: Path, text: str, lines: Sequence[str], fleet: str) -> str:
 
 def _place(file: Path, rows: Sequence[str], begin: str, end: str) -> tuple[int, int] | None:
     """The rows of the two markers; None where neither is found."""
-    found = [(index, row) for index, row in enumerate(rows) if row in (begin, end)]
-    if not found:
+    marker_rows = [(index, row) for index, row in enumerate(rows) if row in (begin, end)]
+    if not marker_rows:
         return None
-    problem, at = "", found[0][0]
-    if [row for _, row in found] == [begin, end]:
-        (first, _), (last, _) = found
+    problem, at = "", marker_rows[0][0]
+    if [row for _, row in marker_rows] == [begin, end]:
+        (first, _), (last, _) = marker_rows
         inner = [index for index in range(first + 1, last) if rows[index].startswith((_BEGIN, _END))]
         if not inner:
             return first, last
         problem, at = "the lines of another fleet are between the markers of this one", inner[0]
-    elif len({row for _, row in found}) == 2 and len(found) == 2:
+    elif len({row for _, row in marker_rows}) == 2 and len(marker_rows) == 2:
         problem = f'the line "{end}" is above the line "{begin}"'
-    elif again := next(
-        (each for n, each in enumerate(found) if each[1] in [row for _, row in found[:n]]), None
+    elif second_marker := next(
+        (marker for n, marker in enumerate(marker_rows) if marker[1] in [row for _, row in marker_rows[:n]]),
+        None,
     ):
-        at, row = again
+        at, row = second_marker
         problem = f'the line "{row}" is in the file twice'
     else:
-        missing = end if found[0][1] == begin else begin
-        problem = f'the line "{missing}" is missing'
+        absent_marker = end if marker_rows[0][1] == begin else begin
+        problem = f'the line "{absent_marker}" is missing'
     message = f"{problem}, so `fleet ci codeowners` cannot find the lines that it wrote"
     raise FindingsError([Finding(code="FL516", message=message, hint=_REMEDY, file=file, line=at + 1)])

@@ -40,7 +40,7 @@ class Target:
 
     @property
     def audience(self) -> str:
-        """What the token of a job is made for."""
+        """The audience of the token of a job."""
         return audience(self.settings.region)
 
     def role(self, role: AccessRole) -> str:
@@ -58,7 +58,7 @@ def targets_of(root: Path) -> list[Target]:
     """
     fleet = FleetFiles(root)
     names = [name for name in fleet.environments if name != LOCAL]
-    return [Target(each) for each in all_of(names, fleet.environment)]
+    return [Target(environment) for environment in all_of(names, fleet.environment)]
 
 
 def prefix_of(root: Path, top: Path) -> str:
@@ -78,13 +78,13 @@ def prefix_of(root: Path, top: Path) -> str:
     return f"{folder}/"
 
 
-def filled(template: str, **values: str) -> str:
+def fill(template: str, **values: str) -> str:
     """A template with each `@NAME@` replaced."""
     for name, value in values.items():
         template = template.replace(f"@{name}@", value)
     return template
 
 
-def indented(lines: Sequence[str], by: int) -> str:
+def indent(lines: Sequence[str], by: int) -> str:
     """Lines behind so many spaces, joined."""
     return "\n".join(f"{' ' * by}{line}" if line else "" for line in lines)

@@ -2,16 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import TypeAlias
 
 from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.instances import Instance
-from triton_fleet.findings import Finding, Severity
+from triton_fleet.check.spec_repositories import repository_findings
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.new.proposal.repositories import FolderRepositories
+from triton_fleet.project.project import LoadedSpec, Project
+from triton_fleet.rules.apply import rule_findings
 from triton_fleet.rules.names import name_of
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.source import Mark, Source
+from triton_fleet.store.lock_measurement import draft_lock
+from triton_fleet.store.sources.spec_sources import Sources, SpecRepositories
+
+
+class Draft:
+    """Repositories are read once, however many specs of them are checked.
+
+    Args:
+        file: Where the spec will be.
+        found: The repositories, in the order of the spec's `models`.
+        projects: The environments that it has to hold in, one at least.
+    """
+
+    def __init__(self, file: Path, found: FolderRepositories, projects: tuple[Project, ...]) -> None:
+        self.file, self.found, self.projects = file, found, projects
+        self._lock: Lock | None = None
+        self._sources: Sources = {}
+
+    def context(self, data: Mapping[str, object], project: Project | None = None) -> EndpointContext:
+        """The context of a spec in an environment, the first if none is named.
+
+        Raises:
+            FindingsError: it is not a spec, or its repositories cannot be packed.
+        """
+        project = project or self.projects[0]
+        source = Source(self.file, dict(data), {(): Mark(self.file, 1, 1)})
+        try:
+            spec = project.draft_source(source)
+        except FindingsError as error:
+            raise FindingsError(self.place_findings(error.findings)) from error
+        return EndpointContext(
+            loaded=spec, environment=project.environment, lock=self._lock_of(spec), reads_folders=True
+        )
+
+    def findings(self, data: Mapping[str, object]) -> list[Finding]:
+        """The findings of a spec, in any environment, each once.
+
+        Raises:
+            FindingsError: it is not a spec, or its repositories cannot be packed.
+        """
+        found = list[Finding]()
+        for project in self.projects:
+            endpoint = self.context(data, project)
+            found += [*rule_findings(endpoint), *repository_findings(self._repositories(endpoint.loaded))]
+        return self.place_findings(found)
+
+    def place_findings(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Findings, each once; those of the spec, which does not exist yet, are placed at the folder."""
+        return list(dict.fromkeys(map(self._place_finding, findings)))
+
+    def _place_finding(self, finding: Finding) -> Finding:
+        if finding.file != self.file:
+            return finding
+        return replace(finding, file=self.found.folder, line=None, column=None)
+
+    def _lock_of(self, spec: LoadedSpec) -> Lock:
+        """The facts of the models; neither the release nor the instance changes them."""
+        if self._lock is None:
+            repositories = self._repositories(spec)
+            lock, refusals = draft_lock(repositories)
+            if refusals:
+                raise FindingsError(self.place_findings([*refusals, *repository_findings(repositories)]))
+            self._lock = lock
+        return self._lock
+
+    def _repositories(self, spec: LoadedSpec) -> SpecRepositories:
+        return SpecRepositories(spec, self.found.repositories, self._sources)
+
 
 Weight: TypeAlias = tuple[int, bool, int]
 """Of a pair: errors, a lack of room, doubts; each weighs more than all that follow."""
@@ -19,12 +95,11 @@ Weight: TypeAlias = tuple[int, bool, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What is taken, and what was not.
+    """The release and the instance that are taken, and those that are not.
 
     Attributes:
         findings: What its check still reports.
         newer: The next release, and its worst finding; None if the newest is taken.
-        newest_on: The cheapest instance for the newest release of all; None if it has none.
         passed_over: The cheapest instance, and why it is not taken; None if it is.
     """
 
@@ -32,7 +107,6 @@ class Choice:
     machine: Instance
     findings: tuple[Finding, ...]
     newer: tuple[str, str] | None
-    newest_on: Instance | None
     passed_over: tuple[Instance, str] | None
 
 
@@ -55,28 +129,27 @@ def choose(
 
     def weight(pair: tuple[Instance, str]) -> Weight:
         machine, release = pair
-        errors = sum(each.severity is Severity.ERROR for each in ask(release, machine))
+        errors = sum(finding.severity is Severity.ERROR for finding in ask(release, machine))
         return errors, bool(lacks(machine)), len(ask(release, machine)) - errors
 
-    roomy_first = sorted(machines, key=lambda each: bool(lacks(each)))
-    of_families = {each.family: each for each in reversed(roomy_first)}.values()
-    usual = [each for each in roomy_first if each in of_families]
+    roomy_first = sorted(machines, key=lambda instance: bool(lacks(instance)))
+    of_families = {instance.family: instance for instance in reversed(roomy_first)}.values()
+    usual = [instance for instance in roomy_first if instance in of_families]
     machine, release = _lightest(product(usual, newest_first), weight)
     if weight((machine, release))[0]:
-        other, _ = _lightest(product(roomy_first, [release]), weight)
-        machine, release = _lightest(product([machine, other], newest_first), weight)
-    taken, accepted, newest = weight((machine, release)), ask(release, machine), newest_first[0]
+        second_machine, _ = _lightest(product(roomy_first, [release]), weight)
+        machine, release = _lightest(product([machine, second_machine], newest_first), weight)
+    accepted_findings, newest = ask(release, machine), newest_first[0]
     newer = newest_first[newest_first.index(release) - 1] if release != newest else None
     first = machines[0]
     return Choice(
         release=release,
         machine=machine,
-        findings=accepted,
-        newer=None if newer is None else (newer, _refusal(ask(newer, machine), accepted)),
-        newest_on=next((machine for machine in machines if weight((machine, newest)) <= taken), None),
+        findings=accepted_findings,
+        newer=None if newer is None else (newer, _refusal(ask(newer, machine), accepted_findings)),
         passed_over=None
         if machine == first
-        else (first, lacks(first) or _refusal(ask(release, first), accepted)),
+        else (first, lacks(first) or _refusal(ask(release, first), accepted_findings)),
     )
 
 
@@ -84,9 +157,9 @@ def _lightest(
     pairs: Iterable[tuple[Instance, str]], weight: Callable[[tuple[Instance, str]], Weight]
 ) -> tuple[Instance, str]:
     """The first pair of the least weight; none is looked at after one without any."""
-    first, *others = pairs
+    first, *further_pairs = pairs
     best = first
-    for pair in others:
+    for pair in further_pairs:
         if weight(best) == (0, False, 0):
             break
         if weight(pair) < weight(best):
@@ -94,8 +167,8 @@ def _lightest(
     return best
 
 
-def _refusal(found: Sequence[Finding], accepted: Sequence[Finding]) -> str:
+def _refusal(findings: Sequence[Finding], accepted_findings: Sequence[Finding]) -> str:
     """The worst finding of what was not taken; first of those that what was taken does not have."""
-    codes = {each.code for each in accepted}
-    worst = min(found, key=lambda each: (each.code in codes, each.severity is not Severity.ERROR))
+    codes = {finding.code for finding in accepted_findings}
+    worst = min(findings, key=lambda finding: (finding.code in codes, finding.severity is not Severity.ERROR))
     return f"{worst.message} ({name_of(worst.code)}, {worst.code})"

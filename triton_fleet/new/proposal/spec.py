@@ -12,29 +12,31 @@ from triton_fleet.catalog.proposals import proposals, proposed_instances
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.new.proposal.archives import Archives, archives_of
-from triton_fleet.new.proposal.choice import choose
-from triton_fleet.new.proposal.default_model import DefaultModel, propose_default_model, propose_routes
-from triton_fleet.new.proposal.draft import Draft
-from triton_fleet.new.proposal.key import Key
-from triton_fleet.new.proposal.machine import Room, gpu_reason
+from triton_fleet.new.proposal.choice import Draft, choose
 from triton_fleet.new.proposal.reasons import (
+    Room,
     count_keys,
     foot,
+    gpu_reason,
     instance_key,
     region_prices,
     scaling_key,
     triton_key,
 )
-from triton_fleet.new.proposal.repositories import repositories_in
-from triton_fleet.new.proposal.yaml_text import render_spec
+from triton_fleet.new.proposal.repositories import (
+    DefaultModel,
+    propose_default_model,
+    propose_routes,
+    repositories_in,
+)
+from triton_fleet.new.proposal.yaml_text import Key, render_spec
 from triton_fleet.project.layers import LayerKind
 from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode
-from triton_fleet.spec.folders import SPEC_SCHEMA, SPECS
-from triton_fleet.spec.source import Source
+from triton_fleet.spec.source import SPEC_SCHEMA, SPECS, Source
 
 HEAD = "Proposed by `fleet new`: the comment above a key gives its reason. Change whatever you know better."
-LEFT = {
+KEYS_OF_AUTHOR = {
     "samples": "calls that have to be answered after each deploy; else it is rolled back.",
     "alarms": "errors, memory and disk have defaults; `latency_p99` needs the time that you promise.",
     "rollout": "left out, all calls move at once; `{strategy: canary, canary: 50%, bake: 10m}` tries first.",
@@ -65,27 +67,27 @@ def proposed_spec(
             instance with which the least is.
     """
     profiles = list(dict.fromkeys(profiles))
-    found = repositories_in(folder)
-    several, wanted = len(found.repositories) > 1, mode
-    mode = wanted or (Mode.MULTI_MODEL if several else Mode.SINGLE)
+    repositories = repositories_in(folder)
+    several, mode_option = len(repositories.repositories) > 1, mode
+    mode = mode_option or (Mode.MULTI_MODEL if several else Mode.SINGLE)
     if several and mode is not Mode.MULTI_MODEL:
         raise FindingsError([_of_one_repository(mode, folder)])
-    archives = archives_of(found, name, file.parent, projects[0].root)
-    answer = propose_default_model(found.repositories[0]) if mode is Mode.SINGLE else DefaultModel()
-    draft = Draft(file, found, projects)
-    routes = [propose_routes(found.repositories[0])] if mode is Mode.SHARED_CONTAINER else []
+    archives = archives_of(repositories, name, file.parent, projects[0].root)
+    answer = propose_default_model(repositories.repositories[0]) if mode is Mode.SINGLE else DefaultModel()
+    draft = Draft(file, repositories, projects)
+    routes = [propose_routes(repositories.repositories[0])] if mode is Mode.SHARED_CONTAINER else []
     below = _keys_below(projects[0], file, profiles)
 
     def own(keys: Iterable[Key]) -> list[Key]:
         return [key for key in keys if key.name not in below]
 
     head = [Key(name="endpoint", value=name), *_profile_keys(profiles)]
-    head += own([_mode_key(mode, archives, is_wanted=wanted is not None)])
-    known = [*head, *answer.keys(), *routes]
+    head += own([_mode_key(mode, archives, is_wanted=mode_option is not None)])
+    base_keys = [*head, *answer.keys(), *routes]
     prices = region_prices(projects)
-    some = proposed_instances(Processor.GPU, prices.hourly)[0]
-    anywhere = [*_placement_keys(releases()[-1], some), scaling_key(some, mode)]
-    endpoint = draft.context(_data([*known, *own(anywhere), archives.key()]))
+    sample_machine = proposed_instances(Processor.GPU, prices.hourly_price)[0]
+    anywhere = [*_placement_keys(releases()[-1], sample_machine), scaling_key(sample_machine, mode)]
+    endpoint = draft.context(_data([*base_keys, *own(anywhere), archives.key()]))
     settings = container_key(endpoint, answer.further)
     further = [] if settings is None else [settings]
     keeps_count = "instance" not in below or "scaling" in below
@@ -97,20 +99,20 @@ def proposed_spec(
             archives.key(endpoint, machine),
             scaling_key(machine, mode),
         ]
-        return draft.findings(_data([*known, *own(keys), *counts, *further]))
+        return draft.findings(_data([*base_keys, *own(keys), *counts, *further]))
 
     wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
-    machines = proposed_instances(Processor.GPU if wish else Processor.CPU, prices.hourly)
+    machines = proposed_instances(Processor.GPU if wish else Processor.CPU, prices.hourly_price)
     if "instance" in below and endpoint.machine is not None:
         machines = (endpoint.machine,)
     choice = choose(machines, room.lacks, findings_of)
     if any(finding.severity is Severity.ERROR for finding in choice.findings):
         raise FindingsError(list(choice.findings))
-    placed = [triton_key(choice, prices), instance_key(choice, wish, room, mode, prices)]
+    machine_keys = [triton_key(choice), instance_key(choice, wish, room, mode, prices)]
     rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
-    keys = [*head, *own(placed), *counts, *known[len(head) :], *own(rest)]
+    keys = [*head, *own(machine_keys), *counts, *base_keys[len(head) :], *own(rest)]
     up = "../" * len(file.parent.relative_to(projects[0].root / SPECS).parts)
-    return render_spec(f"{up or './'}{SPEC_SCHEMA}", [HEAD], keys, foot(choice.findings, LEFT))
+    return render_spec(f"{up or './'}{SPEC_SCHEMA}", [HEAD], keys, foot(choice.findings, KEYS_OF_AUTHOR))
 
 
 def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozenset[str]:
@@ -123,11 +125,11 @@ def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozen
     try:
         layers = project.draft_layering.layers(source)
     except FindingsError as error:  # the spec's own file does not exist yet
-        found = [
+        findings = [
             replace(finding, file=None, line=None, column=None) if finding.file == file else finding
             for finding in error.findings
         ]
-        raise FindingsError(found) from error
+        raise FindingsError(findings) from error
     kinds = (LayerKind.FOLDER, LayerKind.PROFILE)
     keys = {key for layer in layers if layer.kind in kinds for key in layer.source.data}
     return frozenset(keys - {"models", "default_model", "routes"})
@@ -136,8 +138,8 @@ def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozen
 def _profile_keys(profiles: Sequence[str]) -> list[Key]:
     if not profiles:
         return []
-    why = "Named by --profile: what it has is not repeated here."
-    return [Key(name="profile", value=profiles[0] if len(profiles) == 1 else list(profiles), why=(why,))]
+    sentence = "Named by --profile: what it has is not repeated here."
+    return [Key(name="profile", value=profiles[0] if len(profiles) == 1 else list(profiles), why=(sentence,))]
 
 
 def _of_one_repository(mode: Mode, folder: str) -> Finding:
@@ -147,17 +149,17 @@ def _of_one_repository(mode: Mode, folder: str) -> Finding:
 
 
 def _mode_key(mode: Mode, archives: Archives, *, is_wanted: bool) -> Key:
-    why = "One model repository."
+    sentence = "One model repository."
     if mode is Mode.SHARED_CONTAINER:
-        why = "Asked for by --mode: all models are loaded, and each call names its route."
+        sentence = "Asked for by --mode: all models are loaded, and each call names its route."
     elif is_wanted:
-        why = "Asked for by --mode."
+        sentence = "Asked for by --mode."
     if mode is Mode.MULTI_MODEL:
-        why = (
+        sentence = (
             f"{len(archives.names)} model repositories: each becomes an archive, loaded when it is first"
             ' called as TargetModel="ARCHIVE.tar.gz".'
         )
-    return Key(name="mode", value=mode.value, why=(why,))
+    return Key(name="mode", value=mode.value, why=(sentence,))
 
 
 def _placement_keys(release: str, machine: Instance) -> list[Key]:
@@ -180,24 +182,26 @@ def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | No
         endpoint: The endpoint without these settings.
         further: Models that code calls, and that nothing else loads.
     """
-    settings, why = dict[str, object](), list[str]()
+    settings, sentences = dict[str, object](), list[str]()
     flags = [f"{LOAD}{name}" for name in further]
     if further:
-        why.append(f"The code of a Python model calls {', '.join(further)}: nothing else loads them.")
-    cached = [model.name for model in endpoint.models if model.facts.response_cache]
-    if cached:
+        sentences.append(f"The code of a Python model calls {', '.join(further)}: nothing else loads them.")
+    cache_users = [model.name for model in endpoint.models if model.facts.response_cache]
+    if cache_users:
         flags.append(f"{CACHE}{proposals().response_cache_bytes}")
-        why.append(
-            f"{', '.join(cached)} asks for a response cache, which the server has only with this flag."
+        sentences.append(
+            f"{', '.join(cache_users)} asks for a response cache, which the server has only with this flag."
         )
-    decoupled = [
+    streaming_models = [
         answering_model.name
         for answering_model in endpoint.answering_models()
         if answering_model.facts.decoupled
     ]
-    if decoupled and endpoint.default_model is not None:
+    if streaming_models and endpoint.default_model is not None:
         settings["inference_type"] = "generate_stream"
-        why.append(f"{', '.join(decoupled)} answers in several parts, so other calls of it are refused.")
+        sentences.append(
+            f"{', '.join(streaming_models)} answers in several parts, so other calls of it are refused."
+        )
     if flags:
         settings["additional_args"] = flags
-    return Key(name="container", value=settings, why=tuple(why)) if settings else None
+    return Key(name="container", value=settings, why=tuple(sentences)) if settings else None

@@ -12,17 +12,55 @@ from pathlib import Path
 from triton_fleet.check.run import draft_findings
 from triton_fleet.core.files import require_no_link
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
-from triton_fleet.project.project import Fleet, Project
+from triton_fleet.project.project import Fleet, Project, require_known
 from triton_fleet.project.spec_files import root_of, spec_files
 from triton_fleet.rules.policies.check import refusals
 from triton_fleet.rules.policies.subject import Subject
-from triton_fleet.spec.folders import ENVIRONMENTS, SPECS
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.source import Source
+from triton_fleet.spec.source import ENVIRONMENTS, FOLDER, SPECS, Source
 from triton_fleet.spec.values import Document, Name
 
 
-class _Named(Document):
+def spec_of(root: Path, endpoint: str) -> Path:
+    """The spec of an endpoint.
+
+    Raises:
+        FindingsError: there is none.
+    """
+    files = spec_files(root).by_endpoint
+    return files[require_known(endpoint, list(files), "endpoint")]
+
+
+def spec_folder(root: Path, folder: str) -> Path:
+    """A folder below model_specs/, which need not exist; "" for model_specs/ itself.
+
+    Raises:
+        FindingsError: it is elsewhere, or no spec in it would be read.
+    """
+    parts = Path(os.path.normpath(folder)).parts
+    problem, hint = "", f"name a folder below {SPECS}/, such as `--folder search`"
+    if parts[:1] == (SPECS,):
+        problem, hint = f"it is relative to {SPECS}/", f"leave {SPECS}/ out, as in `--folder search`"
+    elif Path(folder).is_absolute() or ".." in parts or not folder.isprintable():
+        problem = f"it is not a folder below {SPECS}/"
+    elif FOLDER in parts:
+        problem, hint = f"{FOLDER} is the name of a folder's file", "choose another name"
+    elif any(part.startswith(".") for part in parts):
+        problem, hint = "no spec in a hidden folder is read", "choose a name without a dot at its beginning"
+    place = root / SPECS
+    for part in () if problem else parts:
+        place /= part
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            kind = "a link, and no spec in it is read" if place.is_symlink() else "a file"
+            problem, hint = f"{place.relative_to(root)} is {kind}", "name another folder"
+            break
+    if problem:
+        message = f'`--folder` is "{folder}": {problem}'
+        raise FindingsError([Finding(code="FL112", message=message, hint=hint)])
+    return place
+
+
+class _EndpointName(Document):
     endpoint: Name
     """The fixed, public name: letters, digits and inner hyphens, at most 63."""
 
@@ -35,13 +73,13 @@ def new_file(root: Path, name: str, folder: Path | None = None) -> Path:
     """
     folder = folder or root / SPECS
     try:
-        validate(_Named, Source(folder, {"endpoint": name}))
+        validate(_EndpointName, Source(folder, {"endpoint": name}))
     except FindingsError as error:
         raise FindingsError(
             [replace(finding, file=None, line=None, column=None) for finding in error.findings]
         ) from error
-    for other, file in spec_files(root).by_endpoint.items():
-        if other.lower() == name.lower():
+    for existing_name, file in spec_files(root).by_endpoint.items():
+        if existing_name.lower() == name.lower():
             raise FindingsError([_existing_file_finding(file)])
     return folder / f"{name}.yaml"
 
@@ -59,7 +97,7 @@ def projects_with(fleet: Fleet, name: str) -> tuple[Project, ...]:
             f"{fleet.root / ENVIRONMENTS} has no environment for which the spec can be checked",
             "write one: environments/dev.yaml",
         )
-    return tuple(all_of(names, lambda each: fleet.open(each, (), [name])))
+    return tuple(all_of(names, lambda environment: fleet.open(environment, (), [name])))
 
 
 def write_spec(
@@ -84,29 +122,29 @@ def write_spec(
         CannotRunError: its folder is, or is in, a link.
     """
     require_no_link(projects[0].root, file.absolute())
-    with _beside(file, text) as written:
-        findings = [finding for project in projects for finding in _findings(project, written)]
+    with _beside(file, text) as draft_file:
+        findings = [finding for project in projects for finding in _findings(project, draft_file)]
         if any(finding.severity is Severity.ERROR for finding in findings):
             raise FindingsError(
-                list(dict.fromkeys(_without_location(finding, written) for finding in findings))
+                list(dict.fromkeys(_without_location(finding, draft_file) for finding in findings))
             )
         try:
-            os.link(written, file)
+            os.link(draft_file, file)
         except FileExistsError as error:
             raise FindingsError([_existing_file_finding(file)]) from error
-        refused = list[Finding]()
+        policy_refusals = list[Finding]()
         if today is not None:
             for project in projects:
-                draft = Subject(project.draft(written), project)
-                refused += refusals(project, [draft], today)[draft.name]
+                draft = Subject(project.draft(draft_file), project)
+                policy_refusals += refusals(project, [draft], today)[draft.name]
     return [
-        replace(each, severity=Severity.WARNING, file=file if each.file == written else each.file)
-        for each in dict.fromkeys(refused)
+        replace(refusal, severity=Severity.WARNING, file=file if refusal.file == draft_file else refusal.file)
+        for refusal in dict.fromkeys(policy_refusals)
     ]
 
 
-def _findings(project: Project, written: Path) -> list[Finding]:
-    return draft_findings(project, project.draft(written))
+def _findings(project: Project, draft_file: Path) -> list[Finding]:
+    return draft_findings(project, project.draft(draft_file))
 
 
 @contextmanager
@@ -115,27 +153,31 @@ def _beside(file: Path, text: str) -> Iterator[Path]:
 
     A folder that is made for it goes again if nothing else is in it.
     """
-    hidden = file.with_name(f".{file.stem}.{os.getpid()}.yaml")
-    made = [folder for folder in file.parents if not folder.exists()]
+    hidden_file = file.with_name(f".{file.stem}.{os.getpid()}.yaml")
+    new_folders = [folder for folder in file.parents if not folder.exists()]
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with hidden.open("x", encoding="utf-8") as stream:
+        with hidden_file.open("x", encoding="utf-8") as stream:
             stream.write(text)
-        yield hidden
+        yield hidden_file
     except FindingsError as error:
-        raise FindingsError([_without_location(finding, hidden) for finding in error.findings]) from error
+        raise FindingsError(
+            [_without_location(finding, hidden_file) for finding in error.findings]
+        ) from error
     finally:
-        hidden.unlink(missing_ok=True)
-        for folder in made:
+        hidden_file.unlink(missing_ok=True)
+        for folder in new_folders:
             with suppress(OSError):
                 folder.rmdir()
 
 
-def _without_location(finding: Finding, written: Path) -> Finding:
+def _without_location(finding: Finding, draft_file: Path) -> Finding:
     """Without a place in a file that is gone, and without its name."""
-    if finding.file == written:
+    if finding.file == draft_file:
         finding = replace(finding, file=None, line=None, column=None)
-    message, hint = (each.replace(written.name, "the new spec") for each in (finding.message, finding.hint))
+    message, hint = (
+        text.replace(draft_file.name, "the new spec") for text in (finding.message, finding.hint)
+    )
     return replace(finding, message=message, hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""What a fleet's folder holds: generated files, and files that belong to its owner."""
+"""The files of a fleet's folder: generated files, and files that belong to its owner."""
 
 from __future__ import annotations
 
@@ -8,28 +8,32 @@ from pathlib import Path
 from string import Template
 
 from triton_fleet.core.sources import source_path
+from triton_fleet.endpoint.environment import own_findings
+from triton_fleet.findings import FindingsError, all_of
 from triton_fleet.new.scaffold.github_ids import RepositorySubject
 from triton_fleet.product.pin import Pin
 from triton_fleet.product.setup_files import EXAMPLE, locked_requirements, setup_files, template
 from triton_fleet.spec.access import GITHUB
-from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.github_repository import ids_command, prefix_command
+from triton_fleet.spec.problems import validate
 from triton_fleet.spec.schema import policy_schema_text, schemas
+from triton_fleet.spec.source import Mark, Source
 from triton_fleet.spec.trusts import provider_arn
 
-SENTENCES, NONE = "sentence-embeddings", "none"
-EXAMPLES = (SENTENCES, NONE)
+SENTENCES, NO_EXAMPLE = "sentence-embeddings", "none"
+EXAMPLES = (SENTENCES, NO_EXAMPLE)
 UNKNOWN_ACCOUNT = "111122223333"
 """AWS's own example of an account."""
 
-_GENERATED = {
+_TEMPLATES_BY_PATH = {
     ".gitattributes": "gitattributes",
     ".gitignore": "gitignore",
     ".pre-commit-config.yaml": "pre-commit.yaml",
     ".vscode/settings.json": "vscode.json",
 }
 """Paths in a fleet by their templates."""
-_SHARED = ("app.py", "cdk.json")
+_FILES_OF_CLONE = ("app.py", "cdk.json")
 """What the clone of the product has as well."""
 _SENTENCES = "examples/sentence_embeddings"
 _EXAMPLE = (
@@ -56,7 +60,7 @@ _POLICY = "policies/platform.yaml"
 
 @dataclass(frozen=True, kw_only=True)
 class NewFleet:
-    """What the owner of a fleet chooses; a fleet without `account` gets AWS's example of one.
+    """The choices of the owner of a fleet; a fleet without `account` gets AWS's example of one.
 
     `github` is the repository whose jobs may deploy; without one, or without its ids, `access` is a comment.
     """
@@ -74,18 +78,18 @@ class NewFleet:
 
 def generated_files(root: Path, pin: Pin) -> Mapping[str, str | bytes]:
     """The files that an upgrade brings up to date, by their path in the fleet."""
-    shared = {name: source_path(name).read_text("utf-8") for name in _SHARED}
-    generated = {path: template(name) for path, name in _GENERATED.items()}
+    clone_files = {name: source_path(name).read_text("utf-8") for name in _FILES_OF_CLONE}
+    template_files = {path: template(name) for path, name in _TEMPLATES_BY_PATH.items()}
     of_editors = {file.relative_to(root).as_posix(): text for file, text in schemas(root).items()}
-    return {**shared, **setup_files(root, pin), **generated, **of_editors}
+    return {**clone_files, **setup_files(root, pin), **template_files, **of_editors}
 
 
 def own_files(fleet: NewFleet) -> Mapping[str, str]:
     """The files that are written once, by their path in the fleet."""
-    named = Template(template("environment.yaml"))
+    environment_template = Template(template("environment.yaml"))
     comment = "" if fleet.account else "                  # yours: aws sts get-caller-identity"
     environments = {
-        f"environments/{name}.yaml": named.substitute(
+        f"environments/{name}.yaml": environment_template.substitute(
             fleet.environment(name),
             comment=comment,
             access="".join(f"{line}\n" for line in _access(fleet, name)),
@@ -136,3 +140,23 @@ def _example() -> dict[str, str]:
         **{path: source_path(path).read_text("utf-8") for path in _EXAMPLE},
         EXAMPLE: locked_requirements("requirements-payload.txt"),
     }
+
+
+def require_valid(folder: Path, fleet: NewFleet) -> None:
+    """Check the environments that were asked for, as `fleet check` does.
+
+    Args:
+        folder: Where the fleet will be: findings name its files.
+        fleet: What its owner has chosen.
+
+    Raises:
+        FindingsError: every mistake in a name, the account or the region.
+    """
+
+    def check(name: str) -> None:
+        file = folder / "environments" / f"{name}.yaml"
+        source = Source(file, fleet.environment(name), {(): Mark(file, 1, 1)})
+        if findings := own_findings(validate(Environment, source), source):
+            raise FindingsError(findings)
+
+    all_of(fleet.environments, check)

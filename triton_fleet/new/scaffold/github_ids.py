@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.github_repository import GitHubRepository, ids_command
-from triton_fleet.spec.mistake import Mistake
+from triton_fleet.spec.values import Mistake
 
 MAX_SECONDS = 20
 """For each of two requests."""
@@ -47,24 +47,24 @@ def repository_subject(repository: GitHubRepository, *, seconds: float = MAX_SEC
     Raises:
         CannotRunError: `gh` is missing, is not logged in, or gives no ids of this repository.
     """
-    found = _with_ids(_answer(f"repos/{repository.names}", seconds), repository)
+    with_ids = _with_ids(_answer(f"repos/{repository.names}", seconds), repository)
     try:
-        subject = _answer(f"repos/{found.names}/actions/oidc/customization/sub", seconds)
+        subject = _answer(f"repos/{with_ids.names}/actions/oidc/customization/sub", seconds)
     except CannotRunError as error:
-        return RepositorySubject(repository=found, former=found.names, doubt=error.problem)
+        return RepositorySubject(repository=with_ids, former=with_ids.names, doubt=error.problem)
     if subject.get("use_default") is False:
-        doubt = f"the subjects of {found.names} are customised, which `access` does not support"
-        return RepositorySubject(repository=found, doubt=doubt)
+        doubt = f"the subjects of {with_ids.names} are customised, which `access` does not support"
+        return RepositorySubject(repository=with_ids, doubt=doubt)
     match subject.get("sub_claim_prefix"):
-        case str(prefix) if prefix == f"repo:{found}":
-            return RepositorySubject(repository=found)
-        case str(prefix) if prefix == f"repo:{found.names}":
-            return RepositorySubject(repository=found, former=found.names)
-    doubt = f"GitHub does not report how the subjects of {found.names} begin"
-    return RepositorySubject(repository=found, former=found.names, doubt=doubt)
+        case str(prefix) if prefix == f"repo:{with_ids}":
+            return RepositorySubject(repository=with_ids)
+        case str(prefix) if prefix == f"repo:{with_ids.names}":
+            return RepositorySubject(repository=with_ids, former=with_ids.names)
+    doubt = f"GitHub does not report how the subjects of {with_ids.names} begin"
+    return RepositorySubject(repository=with_ids, former=with_ids.names, doubt=doubt)
 
 
-def _with_ids(answer: Mapping[str, object], asked: GitHubRepository) -> GitHubRepository:
+def _with_ids(answer: Mapping[str, object], named_repository: GitHubRepository) -> GitHubRepository:
     """The repository of an answer, spelled as GitHub spells it; an answer about another one is refused."""
     match answer:
         case {"name": str(name), "id": int(id), "owner": {"login": str(owner), "id": int(owner_id)}}:
@@ -73,11 +73,13 @@ def _with_ids(answer: Mapping[str, object], asked: GitHubRepository) -> GitHubRe
             except Mistake:
                 pass
             else:
-                if ids.names.lower() == asked.names.lower():
+                if ids.names.lower() == named_repository.names.lower():
                     return ids
-                problem = f"GitHub calls {asked.names} {ids.names}"
+                problem = f"GitHub calls {named_repository.names} {ids.names}"
                 raise CannotRunError(problem, f"--github {ids.names}")
-    raise CannotRunError(f"the answer about {asked.names} has no ids", ids_command(asked.names))
+    raise CannotRunError(
+        f"the answer about {named_repository.names} has no ids", ids_command(named_repository.names)
+    )
 
 
 def _answer(path: str, seconds: float) -> Mapping[str, object]:

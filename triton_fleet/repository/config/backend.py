@@ -1,7 +1,8 @@
-"""Which backend and platform a configuration names, and whether that backend completes configurations.
+"""The backend and platform of a configuration, whether they complete it, and where they run it.
 
-Source: triton-inference-server/core, r26.06, src/model_config_utils.cc, AutoCompleteBackendFields,
-ValidateModelConfig and GetBackendTypeFromPlatform.
+Sources: triton-inference-server/core, r26.06, src/model_config_utils.cc, AutoCompleteBackendFields,
+ValidateModelConfig and GetBackendTypeFromPlatform; tensorrt_backend, src/instance_state.cc, and
+openvino_backend, src/openvino.cc, ModelInstanceState.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from posixpath import normpath
 
-from triton_fleet.catalog.backends import backend_facts, backends
+from triton_fleet.catalog.backends import Backend, backend_facts, backends
 from triton_fleet.catalog.images import backends_elsewhere
-from triton_fleet.catalog.release_facts import platform_since
+from triton_fleet.catalog.releases import platform_since
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.backends import FORMATS, PLATFORMS, named_backend
 from triton_fleet.repository.config.message import ParsedConfig
@@ -62,15 +63,15 @@ def completes(config: ParsedConfig) -> bool:
 
 def runtime(config: ParsedConfig) -> Iterator[Finding]:
     """A library that Triton would not take: one outside of the backend's folders, or none at all."""
-    named, folder = config.message.runtime, backend_of(config) or config.directory
+    name, folder = config.message.runtime, backend_of(config) or config.directory
     if is_ensemble(config):
         return
-    if named and not normpath(f"{folder}/{named}").startswith(f"{folder}/"):
-        message = f"backend library name '{named}' escapes backend directory, for model '{config.name}'"
-    elif named == "model.py" and folder == "python":
-        message = f"unable to find Python backend based backend library '{named}' for model '{config.name}'"
-    elif named and named != "model.py" and not named.endswith(".so"):
-        message = f"unable to find backend library '{named}' for model '{config.name}'"
+    if name and not normpath(f"{folder}/{name}").startswith(f"{folder}/"):
+        message = f"backend library name '{name}' escapes backend directory, for model '{config.name}'"
+    elif name == "model.py" and folder == "python":
+        message = f"unable to find Python backend based backend library '{name}' for model '{config.name}'"
+    elif name and name != "model.py" and not name.endswith(".so"):
+        message = f"unable to find backend library '{name}' for model '{config.name}'"
     else:
         return
     hint = "leave out `runtime`: it is the backend's own library, `libtriton_BACKEND.so`, or `model.py`"
@@ -86,14 +87,14 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
             reason = f"Ensemble model '{name}' must have platform type 'ensemble' and empty backend type"
             yield config.finding("FL417", reason, "backend", hint="leave out `backend`")
         return
-    resolved = backend_of(config)
+    backend_name = backend_of(config)
     names = {*(backend.backend for backend in backends().values()), *backends_elsewhere()}
     near = get_close_matches(backend.lower(), names, 1, CLOSE) if backend not in names else []
     if backend and near:
         reason = f"unable to find backend library for backend '{backend}'"
         hint = f"did you mean `{near[0]}`? Of a backend of your own nothing is known here"
         yield config.finding("FL417", reason, "backend", hint=hint, severity=Severity.WARNING)
-    if not backend and platform and not resolved:
+    if not backend and platform and not backend_name:
         reason = f"unexpected platform type '{platform}' for {name}"
         hint = f"write `backend`, or one of the platforms {', '.join(sorted(PLATFORMS | FORMATS))}"
         yield config.finding("FL417", reason, "platform", hint=hint)
@@ -104,14 +105,32 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
         hint = f"Triton has it from {since} on, and the image is {release}"
         yield config.finding("FL417", reason, "platform", hint=hint)
         return
-    pairs = PAIRS.get(resolved, ())
+    pairs = PAIRS.get(backend_name, ())
     if pairs and platform and platform not in pairs:
-        reason = f"unexpected 'platform' and 'backend' pair, got:{platform}, {resolved}"
+        reason = f"unexpected 'platform' and 'backend' pair, got:{platform}, {backend_name}"
         hint = f"leave out `platform`, or write {' or '.join(pairs)}"
         yield config.finding("FL417", reason, "platform", hint=hint)
-    if not resolved and not message.default_model_filename and not config.directory:
+    if not backend_name and not message.default_model_filename and not config.directory:
         reason = (
             "neither `backend` nor `platform` is given: Triton goes by the model's files, then by its name"
         )
         hint = "write `backend`, so that what serves the model does not depend on its files"
         yield config.finding("FL417", reason, hint=hint, severity=Severity.WARNING)
+
+
+def runs_on_gpu(config: ParsedConfig) -> bool | None:
+    """Whether an instance is on a GPU on every machine; None where that depends on the machine."""
+    kinds = {config.enum(group, "kind") for group in config.message.instance_group}
+    if "KIND_GPU" in kinds:
+        return True
+    return None if not kinds or "KIND_AUTO" in kinds else False
+
+
+def backend_kinds(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
+    """Instance groups of a kind that the backend does not run."""
+    for index, group in enumerate(config.message.instance_group):
+        kind = config.enum(group, "kind")
+        if facts.kinds and kind not in facts.kinds:
+            message = facts.kinds_said.format(model=config.name)
+            hint = f"write `kind: {facts.kinds[-1]}`"
+            yield config.finding("FL459", message, "instance_group", index, "kind", hint=hint)

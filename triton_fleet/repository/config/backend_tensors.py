@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.backends import Backend, backend_facts
 from triton_fleet.findings import Finding
-from triton_fleet.repository.config.devices import backend_kinds
+from triton_fleet.repository.config.backend import backend_kinds
 from triton_fleet.repository.config.fil import fil_tensors
 from triton_fleet.repository.config.libtorch import libtorch_tensors
 from triton_fleet.repository.config.message import ParsedConfig
@@ -41,23 +41,27 @@ def backend_tensors(config: ParsedConfig, backend: str, release: str | None = No
 def _types(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator[Finding]:
     if not facts.types:
         return
-    there = [each for each in facts.types if release is None or facts.types_since.get(each, "") <= release]
+    types = [
+        type_name
+        for type_name in facts.types
+        if release is None or facts.types_since.get(type_name, "") <= release
+    ]
     for kind in ("input", "output"):
         for index, tensor in enumerate(getattr(config.message, kind)):
-            given = config.enum(tensor, "data_type")
-            if given in (*there, "TYPE_INVALID"):
+            data_type = config.enum(tensor, "data_type")
+            if data_type in (*types, "TYPE_INVALID"):
                 continue
-            message = f"unsupported datatype {given} for {kind} '{tensor.name}' for model '{config.name}'"
-            hint = f"the {facts.backend} backend has {', '.join(there)}"
-            if given in facts.types_since:
-                hint = f"Triton has it from {facts.types_since[given]} on, and the image is {release}"
+            message = f"unsupported datatype {data_type} for {kind} '{tensor.name}' for model '{config.name}'"
+            hint = f"the {facts.backend} backend has {', '.join(types)}"
+            if data_type in facts.types_since:
+                hint = f"Triton has it from {facts.types_since[data_type]} on, and the image is {release}"
             yield config.finding(CODE, message, kind, index, "data_type", hint=hint)
 
 
 def _optional(config: ParsedConfig, release: str | None) -> Iterator[Finding]:
-    known = release is None or release >= NO_OPTIONAL_SINCE
+    is_refused = release is None or release >= NO_OPTIONAL_SINCE
     for index, tensor in enumerate(config.message.input):
-        if tensor.optional and config.message.max_batch_size > 0 and known:
+        if tensor.optional and config.message.max_batch_size > 0 and is_refused:
             message = (
                 f"unable to load model '{config.name}', optional input '{tensor.name}' is not supported for"
                 " models that support batching"

@@ -1,6 +1,7 @@
-"""Batch sizes, the dynamic batcher's queues and their priorities.
+"""Batch sizes, the dynamic batcher's queues and their priorities, and tensors that Triton makes of a batch.
 
-Source: triton-inference-server/core, r26.06, src/model_config_utils.cc, ValidateModelConfig.
+Source: triton-inference-server/core, r26.06, src/model_config_utils.cc, ValidateModelConfig and
+ValidateBatchIO.
 """
 
 from __future__ import annotations
@@ -82,3 +83,56 @@ def _check_ordering(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
             )
             hint = "write `timeout_action: REJECT`, or leave out `preserve_ordering`"
             yield config.finding("FL422", message, DYNAMIC, *path, "timeout_action", hint=hint)
+
+
+CODE = "FL424"
+DATA_TYPES = ("TYPE_INT32", "TYPE_FP32")
+
+
+def batch_io(config: ParsedConfig) -> Iterator[Finding]:
+    """What is wrong with the tensors that are made of a batch, or scattered from one."""
+    inputs = {config_tensor.name for config_tensor in config.message.input}
+    outputs = {config_tensor.name for config_tensor in config.message.output}
+    for index, tensor in enumerate(config.message.batch_input):
+        yield from _sources(config, "input", index, tensor, inputs)
+        if config.enum(tensor, "data_type") not in DATA_TYPES:
+            message = f"batch input data type must be TYPE_INT32 or TYPE_FP32 for {config.name}"
+            if not tensor.data_type:
+                message = "unexpected batch input data type 'TYPE_INVALID'"
+            yield config.finding(
+                CODE, message, "batch_input", index, "data_type", hint="write one of the two"
+            )
+    for index, output_tensor in enumerate(config.message.batch_output):
+        yield from _sources(config, "output", index, output_tensor, inputs)
+        yield from _targets(config, index, output_tensor, outputs)
+
+
+def _sources(config: ParsedConfig, kind: str, index: int, tensor: Any, inputs: set[str]) -> Iterator[Finding]:
+    place, count = (f"batch_{kind}", index), len(tensor.source_input)
+    if count != 1:
+        message = (
+            f"batch {kind} kind '{config.enum(tensor, 'kind')}' expects 1 source input, got {count}"
+            f" for {config.name}"
+        )
+        yield config.finding(CODE, message, *place, "source_input", hint="name one input in `source_input`")
+    for number, name in enumerate(tensor.source_input):
+        if name not in inputs:
+            message = f"unknown source input name '{name}' for {config.name}"
+            yield config.finding(CODE, message, *place, "source_input", number, hint=_names_text(inputs))
+
+
+def _targets(config: ParsedConfig, index: int, tensor: Any, outputs: set[str]) -> Iterator[Finding]:
+    names = set[str]()
+    for number, name in enumerate(tensor.target_name):
+        place = ("batch_output", index, "target_name", number)
+        if name not in outputs:
+            message = f"unknown target output name '{name}' for {config.name}"
+            yield config.finding(CODE, message, *place, hint=_names_text(outputs))
+        elif name in names:
+            message = f"target output name '{name}' can only be specified once for {config.name}"
+            yield config.finding(CODE, message, *place, hint="leave it out here")
+        names.add(name)
+
+
+def _names_text(names: set[str]) -> str:
+    return f"the model has {', '.join(sorted(names))}" if names else "the model has none"

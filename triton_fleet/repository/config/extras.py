@@ -1,7 +1,8 @@
-"""Response cache, repository agents and metrics.
+"""Response cache, repository agents, metrics, and the version policy without the versions.
 
 Source: triton-inference-server/core, r26.06, src/model_config_utils.cc, ValidateModelConfig and
-ValidateModelMetrics; src/repo_agent.cc.
+ValidateModelMetrics; src/repo_agent.cc; src/model_repository_manager/model_lifecycle.cc, AsyncLoad and
+VersionsToLoad.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def response_cache(config: ParsedConfig) -> Iterator[Finding]:
             message.model_transaction_policy.decoupled
         ),
     }
-    for kind, given in kinds.items():
-        if given:
+    for kind, is_set in kinds.items():
+        if is_set:
             reason = f"Response Cache does not currently support model {config.name} {kind}"
             yield config.finding("FL429", reason, "response_cache", hint="leave out `response_cache`")
 
@@ -75,3 +76,20 @@ def metrics(config: ParsedConfig) -> Iterator[Finding]:
                 )
             continue
         yield config.finding("FL431", message, *place, hint=f"the family is {CUSTOMIZABLE}")
+
+
+CODE = "FL426"
+NO_VERSION = "at least one version must be available under the version policy of model '{}'"
+
+
+def version_policy(config: ParsedConfig) -> Iterator[Finding]:
+    """A policy that takes no version at all, or no version that there can be."""
+    policy = config.message.version_policy
+    choice = policy.WhichOneof("policy_choice")
+    message = NO_VERSION.format(config.name)
+    if choice == "latest" and policy.latest.num_versions == 0:
+        hint = "write `latest { num_versions: 1 }`, or leave the policy out"
+        yield config.finding(CODE, message, "version_policy", hint=hint)
+    if choice == "specific" and not any(version >= 0 for version in policy.specific.versions):
+        hint = "name the versions: `specific { versions: [ 1 ] }`"
+        yield config.finding(CODE, message, "version_policy", hint=hint)

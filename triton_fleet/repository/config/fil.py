@@ -11,30 +11,30 @@ from collections.abc import Iterator
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import ParsedConfig
 
-RENAMED = "25.09"
+NEW_NAMES_SINCE = "25.09"
 """The release that renamed `output_class` to `is_classifier`; it still takes the old name, in lower case."""
 INPUT, OUTPUT = "input__0", "output__0"
 
 
 def fil_parameters(config: ParsedConfig, release: str | None) -> Iterator[Finding]:
     """Parameters without which a forest is not loaded."""
-    given = {key: value.string_value for key, value in config.message.parameters.items()}
+    values = {key: value.string_value for key, value in config.message.parameters.items()}
     old, new = "output_class", "is_classifier"
-    if release is not None and release < RENAMED:
-        needed, kind = old, given.get(old)
-    elif given.get(old) in ("true", "false"):
-        needed, kind = new, given[old]
+    if release is not None and release < NEW_NAMES_SINCE:
+        new_key, kind = old, values.get(old)
+    elif values.get(old) in ("true", "false"):
+        new_key, kind = new, values[old]
     else:
-        needed, kind = new, given.get(new)
+        new_key, kind = new, values.get(new)
     if kind is None:
-        message = f"Required parameter {needed} not found in config"
-        hint = f'write `{_entry(needed, "true")}`, or "false" of a regressor'
+        message = f"Required parameter {new_key} not found in config"
+        hint = f'write `{_entry(new_key, "true")}`, or "false" of a regressor'
         severity, place = Severity.ERROR, ("parameters",)
-        if needed == old and new in given:
-            hint = f"Triton calls `{new}` so from {RENAMED} on, and the image is {release}: {hint}"
+        if new_key == old and new in values:
+            hint = f"Triton calls `{new}` so from {NEW_NAMES_SINCE} on, and the image is {release}: {hint}"
             severity = Severity.WARNING
         yield config.finding("FL453", message, *place, hint=hint, severity=severity)
-    elif kind == "true" and "threshold" not in given:
+    elif kind == "true" and "threshold" not in values:
         message = "Required parameter threshold not found in config"
         hint = f"a classifier needs it: write `{_entry('threshold', '0.5')}`"
         yield config.finding("FL453", message, "parameters", hint=hint)
@@ -46,7 +46,7 @@ def _entry(key: str, value: str) -> str:
 
 def fil_tensors(config: ParsedConfig) -> Iterator[Finding]:
     """Inputs and outputs with which a forest is loaded and answers no request."""
-    inputs = {each.name: index for index, each in enumerate(config.message.input)}
+    inputs = {tensor.name: index for index, tensor in enumerate(config.message.input)}
     if INPUT not in inputs:
         message = (
             f"the FIL backend reads the input '{INPUT}', and model '{config.name}' has none of that name"
@@ -56,11 +56,11 @@ def fil_tensors(config: ParsedConfig) -> Iterator[Finding]:
         index = inputs[INPUT]
         kind = config.enum(config.message.input[index], "data_type")
         if kind not in ("TYPE_FP32", "TYPE_INVALID"):
-            given = kind.removeprefix("TYPE_")
-            message = f"incorrect type {given} for input with required type FP32"
+            data_type = kind.removeprefix("TYPE_")
+            message = f"incorrect type {data_type} for input with required type FP32"
             yield config.finding(
                 "FL455", message, "input", index, "data_type", hint="write `data_type: TYPE_FP32`"
             )
-    if all(each.name != OUTPUT for each in config.message.output):
+    if all(tensor.name != OUTPUT for tensor in config.message.output):
         message = f"No output with name {OUTPUT} in configuration."
         yield config.finding("FL455", message, "output", hint=f'write `name: "{OUTPUT}"`')

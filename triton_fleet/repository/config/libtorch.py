@@ -20,12 +20,12 @@ STRING = "TYPE_STRING"
 def libtorch_tensors(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
     """What a TorchScript model cannot have."""
     for kind in ("input", "output"):
-        given = getattr(config.message, kind)
-        if not given:
+        tensors = getattr(config.message, kind)
+        if not tensors:
             message = f"model configuration must contain at least one {kind}, none were specified."
             hint = f"PyTorch's files do not contain their {kind}s: write them"
             yield config.finding(CODE, message, kind, hint=hint)
-        for index, tensor in enumerate(given):
+        for index, tensor in enumerate(tensors):
             yield from _string(config, kind, index, tensor)
         yield from _same_number(config, kind)
     yield from _order(config)
@@ -58,27 +58,29 @@ def _same_number(config: ParsedConfig, kind: str) -> Iterator[Finding]:
     tensors = getattr(config.message, kind)
     if not all(has_number(tensor.name) for tensor in tensors):
         return
-    seen: dict[str, str] = {}
+    numbers: dict[str, str] = {}
     for index, tensor in enumerate(tensors):
         number = tensor.name.partition("__")[2].lstrip("0") or "0"
-        if number in seen:
-            message = f"{kind}s '{seen[number]}' and '{tensor.name}' both are number {number} of the model"
+        if number in numbers:
+            message = f"{kind}s '{numbers[number]}' and '{tensor.name}' both are number {number} of the model"
             hint = f"number them from 0 in the order in which the model has its {kind}s"
             place = (kind, index, "name")
             yield config.finding(CODE, message, *place, hint=hint, severity=Severity.WARNING)
-        seen.setdefault(number, tensor.name)
+        numbers.setdefault(number, tensor.name)
 
 
 def _order(config: ParsedConfig) -> Iterator[Finding]:
     outputs = config.message.output
-    others = [index for index, tensor in enumerate(outputs) if not has_number(tensor.name)]
-    if others and len(others) < len(outputs):
+    unnumbered = [index for index, tensor in enumerate(outputs) if not has_number(tensor.name)]
+    if unnumbered and len(unnumbered) < len(outputs):
         message = (
-            f"output '{outputs[others[0]].name}' does not follow the <name>__<index> naming convention:"
+            f"output '{outputs[unnumbered[0]].name}' does not follow the <name>__<index> naming convention:"
             " no output's number counts, only the order in the configuration"
         )
         hint = "name all outputs so, or none"
-        yield config.finding(CODE, message, "output", others[0], "name", hint=hint, severity=Severity.WARNING)
+        yield config.finding(
+            CODE, message, "output", unnumbered[0], "name", hint=hint, severity=Severity.WARNING
+        )
 
 
 def _controls(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
@@ -89,10 +91,12 @@ def _controls(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
             yield config.finding(
                 CODE, message, *place, "name", hint=f'such as "{control.name or "START"}__1"'
             )
-        for number, each in enumerate(control.control):
-            kind = config.enum(each, "data_type")
-            typed = config.enum(each, "kind") == "CONTROL_SEQUENCE_CORRID" and kind != "TYPE_INVALID"
-            if typed and (kind not in facts.types or kind == STRING):
+        for number, control_value in enumerate(control.control):
+            kind = config.enum(control_value, "data_type")
+            has_type = (
+                config.enum(control_value, "kind") == "CONTROL_SEQUENCE_CORRID" and kind != "TYPE_INVALID"
+            )
+            if has_type and (kind not in facts.types or kind == STRING):
                 message = f"input '{control.name}' type '{kind}' is not supported by PyTorch."
                 yield config.finding(
                     CODE, message, *place, "control", number, hint="write `data_type: TYPE_INT64`"

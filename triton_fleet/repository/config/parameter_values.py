@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from triton_fleet.catalog.backends import Parameter
 from triton_fleet.findings import Severity
 
-LISTED = 6
+MAX_HINT_VALUES = 6
 WHOLE = re.compile(r"\s*([+-]?\d+)", re.ASCII)
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 DIGITS = re.compile(r"\d+", re.ASCII)
@@ -39,8 +39,8 @@ def wrong_value(parameter: Parameter, value: str, model: str, release: str | Non
         model: The model's name, for the backend's words.
         release: Such as "25.04"; None for the newest.
     """
-    known = [value for value in parameter.values if release is None or _since(parameter, value) <= release]
-    if (parameter.empty and not value) or _is_one_of(value, known, parameter.any_case):
+    choices = [value for value in parameter.values if release is None or _since(parameter, value) <= release]
+    if (parameter.empty and not value) or _is_one_of(value, choices, parameter.any_case):
         return None
     if parameter.silent and _is_one_of(value, parameter.silent, parameter.any_case):
         return None
@@ -74,10 +74,10 @@ def _number(parameter: Parameter, value: str) -> tuple[Decimal | None, str]:
             return None, value
     if parameter.number == "digits":
         return (Decimal(value), "") if DIGITS.fullmatch(value) else (None, value)
-    found = (WHOLE if parameter.number == "int" else NUMBER).match(value)
-    if found is None:
+    match = (WHOLE if parameter.number == "int" else NUMBER).match(value)
+    if match is None:
         return None, value
-    return Decimal(found[1]), value[found.end() :]
+    return Decimal(match[1]), value[match.end() :]
 
 
 def _refusal(parameter: Parameter, value: str, model: str, release: str | None, message: str) -> Wrong:
@@ -85,10 +85,10 @@ def _refusal(parameter: Parameter, value: str, model: str, release: str | None, 
     if fails:
         words = message.format(value=value, lower=value.lower(), key=parameter.name, model=model)
         return Wrong(words, _hint(parameter, value, release), Severity.ERROR)
-    ignored = f"{parameter.name} is {value!r}, which is silently ignored"
+    problem = f"{parameter.name} is {value!r}, which is silently ignored"
     if parameter.default:
-        ignored += f": {parameter.default} is used instead"
-    return Wrong(ignored, _hint(parameter, value, release), Severity.WARNING)
+        problem += f": {parameter.default} is used instead"
+    return Wrong(problem, _hint(parameter, value, release), Severity.WARNING)
 
 
 def _hint(parameter: Parameter, value: str, release: str | None) -> str:
@@ -97,11 +97,11 @@ def _hint(parameter: Parameter, value: str, release: str | None) -> str:
         return f"Triton has it from {later} on, and the image is {release}"
     choices = [*parameter.values]
     if near := get_close_matches(value.lower(), [choice.lower() for choice in choices], 1):
-        meant = next(choice for choice in choices if choice.lower() == near[0])
-        return f'did you mean "{meant}"?'
+        choice_name = next(choice for choice in choices if choice.lower() == near[0])
+        return f'did you mean "{choice_name}"?'
     if parameter.number:
         choices.append(f"{'a' if parameter.number == 'float' else 'a whole'} number{_bounds(parameter)}")
-    return f"write {' or '.join(choices[:LISTED])}"
+    return f"write {' or '.join(choices[:MAX_HINT_VALUES])}"
 
 
 def _bounds(parameter: Parameter) -> str:
@@ -116,5 +116,5 @@ def _since(parameter: Parameter, value: str) -> str:
     return parameter.values_since.get(value, "")
 
 
-def _is_one_of(value: str, known: Sequence[str], any_case: bool) -> bool:
-    return value.lower() in map(str.lower, known) if any_case else value in known
+def _is_one_of(value: str, choices: Sequence[str], any_case: bool) -> bool:
+    return value.lower() in map(str.lower, choices) if any_case else value in choices

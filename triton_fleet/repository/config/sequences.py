@@ -13,7 +13,6 @@ from typing import Any
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.batching import preferred_sizes
 from triton_fleet.repository.config.message import ParsedConfig, Position
-from triton_fleet.repository.config.states import states
 
 SEQUENCE = "sequence_batching"
 CODE = "FL423"
@@ -35,57 +34,57 @@ def sequences(config: ParsedConfig) -> Iterator[Finding]:
 
 
 def _names(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
-    seen = set[str]()
+    names = set[str]()
     for index, tensor in enumerate(batcher.control_input):
         place = (SEQUENCE, "control_input", index)
         if not tensor.name:
             message = f"sequence batching control tensor must have a name for {config.name}"
             yield config.finding(CODE, message, *place, hint="name the model's input that takes the control")
-        elif tensor.name in seen:
+        elif tensor.name in names:
             message = (
                 f"sequence batching control tensor '{tensor.name}' is specified for multiple control kinds"
                 f" for {config.name}"
             )
             yield config.finding(CODE, message, *place, hint="give each control an input of its own")
-        seen.add(tensor.name)
+        names.add(tensor.name)
 
 
 def _controls(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
-    seen = set[str]()
+    names = set[str]()
     for index, tensor in enumerate(batcher.control_input):
         for number, control in enumerate(tensor.control):
             place = (SEQUENCE, "control_input", index, "control", number)
             kind = config.enum(control, "kind")
-            if kind in seen:
+            if kind in names:
                 message = f"sequence batching specifies multiple {kind} tensors for {config.name}"
                 yield config.finding(CODE, message, *place, hint="leave one of them out")
             elif kind == CORRELATION:
                 yield from _correlation(config, control, place)
             elif kind in KINDS:
                 yield from _boolean(config, control, kind, place)
-            seen.add(kind)
+            names.add(kind)
 
 
 def _boolean(config: ParsedConfig, control: Any, kind: str, place: Position) -> Iterator[Finding]:
-    given = [field for field in VALUES if getattr(control, field)]
-    either = "'int32_false_true', 'fp32_false_true'"
-    if not given:
+    keys = [field for field in VALUES if getattr(control, field)]
+    alternatives = "'int32_false_true', 'fp32_false_true'"
+    if not keys:
         message = (
-            f"sequence batching must specify either {either} or 'bool_false_true' for {kind} for"
+            f"sequence batching must specify either {alternatives} or 'bool_false_true' for {kind} for"
             f" {config.name}"
         )
         yield config.finding(CODE, message, *place, hint="write `int32_false_true: [ 0, 1 ]`")
-    elif len(given) > 1:
+    elif len(keys) > 1:
         message = (
-            f"sequence batching specifies more than one from {either} and 'bool_false_true'"
+            f"sequence batching specifies more than one from {alternatives} and 'bool_false_true'"
             f" for {kind} for {config.name}"
         )
-        yield config.finding(CODE, message, *place, hint=f"keep only {given[0]}")
-    elif len(getattr(control, given[0])) != 2:
+        yield config.finding(CODE, message, *place, hint=f"keep only {keys[0]}")
+    elif len(getattr(control, keys[0])) != 2:
         message = (
-            f"sequence batching control '{given[0]}' must have exactly 2 entries for {kind} for {config.name}"
+            f"sequence batching control '{keys[0]}' must have exactly 2 entries for {kind} for {config.name}"
         )
-        yield config.finding(CODE, message, *place, given[0], hint="the first means false, the second true")
+        yield config.finding(CODE, message, *place, keys[0], hint="the first means false, the second true")
 
 
 def _correlation(config: ParsedConfig, control: Any, place: Position) -> Iterator[Finding]:
@@ -113,3 +112,61 @@ def _strategy(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
         message = f"sequence batching minimum slot utilization must be in range (0.0, 1.0] for {config.name}"
         hint = f"{share:g} is not between 0 and 1"
         yield config.finding(CODE, message, SEQUENCE, "direct", "minimum_slot_utilization", hint=hint)
+
+
+ANY = -1
+
+
+def states(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
+    """What is wrong with the initial states of a sequence batcher."""
+    names = set[str]()
+    for index, state in enumerate(batcher.state):
+        place = ("sequence_batching", "state", index, "initial_state")
+        count = len(state.initial_state)
+        if count > 1:
+            message = (
+                f"initial_state field for state input '{state.input_name}' must contain exactly one or zero"
+                f" element. Found '{count}' elements."
+            )
+            yield config.finding(CODE, message, *place, 1, hint="leave all but one out")
+        elif count == 1:
+            message, hint = _initial(state, state.initial_state[0])
+            if state.input_name in names:
+                message, hint = f"State input name '{state.input_name}' specified more than once.", ""
+            if message:
+                yield config.finding(CODE, message, *place, 0, hint=hint)
+            names.add(state.input_name)
+
+
+def _initial(state: Any, initial: Any) -> tuple[str, str]:
+    """The first thing that is wrong with an initial state, and a hint; nothing if all is well."""
+    name = state.input_name
+    if initial.data_type != state.data_type:
+        message = (
+            f"The data type used for 'initial_state' field of state '{name}' does not match the state"
+            " data type."
+        )
+        return message, "write the data type of the state"
+    if not initial.name:
+        message = f"Field 'name' must be set when using initial_state for state input '{name}'."
+        return message, "any name will do"
+    if len(initial.dims) != len(state.dims):
+        message = (
+            "Number of dimensions in 'initial_state' doesn't match the size of 'state' dimensions for"
+            f" state input '{name}'. {len(initial.dims)} != {len(state.dims)}"
+        )
+        return message, "write as many `dims` as the state has"
+    for own, state_size in zip(initial.dims, state.dims, strict=True):
+        if own == ANY:
+            message = f"'initial_state' field for state input name '{name}' contains variable dimensions."
+            return message, "write numbers: the first state has to have a size"
+        if state_size not in (ANY, own):
+            message = (
+                f"'initial_state' dim for input name '{name}' doesn't match 'state' dim description."
+                f" {own} != {state_size}"
+            )
+            return message, ""
+    if initial.WhichOneof("state_data") is None:
+        message = f"initial_state setting expects state'{name}' to have state_data set"
+        return message, "write `zero_data: true`, or a `data_file`"
+    return "", ""

@@ -35,8 +35,8 @@ def _tensor(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterato
         yield config.finding("FL418", message, *place, hint=f"name it as the model calls its {kind}")
         return
     subject = f"model {kind} '{tensor.name}'"
-    for field, missing in (("data_type", not tensor.data_type), ("dims", not tensor.dims)):
-        if missing and not (config.completed and completes(config)):
+    for field, is_absent in (("data_type", not tensor.data_type), ("dims", not tensor.dims)):
+        if is_absent and not (config.completed and completes(config)):
             yield config.finding(
                 "FL418",
                 f"{subject} must specify '{field}' for {config.name}",
@@ -113,16 +113,16 @@ def _layout(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterato
 
 def _duplicate_tensors(config: ParsedConfig) -> Iterator[Finding]:
     for kind in ("input", "output"):
-        seen = set[str]()
+        names = set[str]()
         for index, tensor in enumerate(getattr(config.message, kind)):
-            if tensor.name and tensor.name in seen:
+            if tensor.name and tensor.name in names:
                 message = (
                     f"{kind} {tensor.name!r} is described twice; Triton keeps the first and ignores this one"
                 )
                 yield config.finding(
                     "FL418", message, kind, index, hint="leave one out", severity=Severity.WARNING
                 )
-            seen.add(tensor.name)
+            names.add(tensor.name)
 
 
 def _wrong(dims: Sequence[int]) -> bool:

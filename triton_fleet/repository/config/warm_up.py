@@ -40,12 +40,12 @@ def warm_up(config: ParsedConfig) -> Iterator[Finding]:
 
 
 def _data(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]:
-    for name, each in sorted(sample.inputs.items()):
+    for name, tensor in sorted(sample.inputs.items()):
         place = ("model_warmup", index, "inputs", name)
-        if ANY in each.dims:
+        if ANY in tensor.dims:
             message = f"warmup setting expects all variable-size dimensions are specified for input '{name}'"
             yield config.finding(CODE, message, *place, hint="write a number for each dimension")
-        elif each.WhichOneof("input_data_type") is None:
+        elif tensor.WhichOneof("input_data_type") is None:
             message = f"warmup setting expects input '{name}' to have input_data_type set"
             yield config.finding(
                 CODE, message, *place, hint="write `random_data: true`, or `zero_data: true`"
@@ -54,38 +54,38 @@ def _data(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]:
 
 def _request(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]:
     """What a request of the sample's inputs is refused for; inputs that the model has not are controls."""
-    inputs = {each.name: each for each in config.message.input}
-    given = sorted(set(sample.inputs) & set(inputs))
-    missing = sorted(name for name, each in inputs.items() if not each.optional and name not in given)
-    if missing:
+    inputs = {tensor.name: tensor for tensor in config.message.input}
+    names = sorted(set(sample.inputs) & set(inputs))
+    gaps = sorted(name for name, tensor in inputs.items() if not tensor.optional and name not in names)
+    if gaps:
         message = (
-            f"expected {_number(inputs)} but got {len(given)} inputs for model '{config.name}'. Got input(s)"
-            f" {_list_names(given)}, but missing required input(s) {_list_names(missing)}. Please provide all"
+            f"expected {_number(inputs)} but got {len(names)} inputs for model '{config.name}'. Got input(s)"
+            f" {_list_names(names)}, but missing required input(s) {_list_names(gaps)}. Please provide all"
             " required input(s)."
         )
         yield config.finding(
             CODE, message, "model_warmup", index, hint="a sample has all of the model's inputs"
         )
         return
-    for name in given:
+    for name in names:
         yield from _input(config, index, name, sample.inputs[name], inputs[name])
 
 
-def _input(config: ParsedConfig, index: int, name: str, given: Any, wanted: Any) -> Iterator[Finding]:
+def _input(config: ParsedConfig, index: int, name: str, tensor: Any, input_config: Any) -> Iterator[Finding]:
     place = ("model_warmup", index, "inputs", name)
-    types = [config.enum(each, "data_type").removeprefix("TYPE_") for each in (given, wanted)]
-    if wanted.data_type and given.data_type != wanted.data_type:
+    types = [config.enum(side, "data_type").removeprefix("TYPE_") for side in (tensor, input_config)]
+    if input_config.data_type and tensor.data_type != input_config.data_type:
         message = (
             f"inference input '{name}' data-type is '{_data_type_names(types[0])}', but model"
             f" '{config.name}' expects '{_data_type_names(types[1])}'"
         )
         yield config.finding(CODE, message, *place, "data_type", hint=f"write `data_type: TYPE_{types[1]}`")
-    elif wanted.dims and not _fits(wanted.dims, given.dims):
-        batch = [str(each) for each in ((ANY,) if config.message.max_batch_size > 0 else ())]
-        expected = ",".join((*batch, *map(str, wanted.dims)))
-        got = ",".join((*("1" for _ in batch), *map(str, given.dims)))
+    elif input_config.dims and not _fits(input_config.dims, tensor.dims):
+        batch = [str(side) for side in ((ANY,) if config.message.max_batch_size > 0 else ())]
+        dims_text = ",".join((*batch, *map(str, input_config.dims)))
+        got = ",".join((*("1" for _ in batch), *map(str, tensor.dims)))
         message = (
-            f"unexpected shape for input '{name}' for model '{config.name}'. Expected [{expected}], got"
+            f"unexpected shape for input '{name}' for model '{config.name}'. Expected [{dims_text}], got"
             f" [{got}]."
         )
         yield config.finding(
@@ -94,11 +94,11 @@ def _input(config: ParsedConfig, index: int, name: str, given: Any, wanted: Any)
 
 
 def _number(inputs: dict[str, Any]) -> str:
-    required = sum(not each.optional for each in inputs.values())
+    least_inputs = sum(not tensor.optional for tensor in inputs.values())
     return (
         f"{len(inputs)} inputs"
-        if required == len(inputs)
-        else f"number of inputs between {required} and {len(inputs)}"
+        if least_inputs == len(inputs)
+        else f"number of inputs between {least_inputs} and {len(inputs)}"
     )
 
 
@@ -110,7 +110,5 @@ def _data_type_names(data_type: str) -> str:
     return "BYTES" if data_type == "STRING" else data_type
 
 
-def _fits(wanted: Sequence[int], given: Sequence[int]) -> bool:
-    return len(wanted) == len(given) and all(
-        one in (ANY, other) for one, other in zip(wanted, given, strict=True)
-    )
+def _fits(dims: Sequence[int], sizes: Sequence[int]) -> bool:
+    return len(dims) == len(sizes) and all(dim in (ANY, size) for dim, size in zip(dims, sizes, strict=True))

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.contents import Contents, OnnxHeader, OnnxTensor
 from triton_fleet.repository.onnx.match import can_batch
-from triton_fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 
 DEFAULT_BATCH = 4
 """Of `--backend-config=onnxruntime,default-max-batch-size`."""
@@ -55,6 +54,6 @@ def graph_path(config: ParsedConfig, contents: Contents, folder: str, version: s
 def _fill(fields: object, tensors: Sequence[OnnxTensor], batching: bool) -> None:
     for tensor in tensors:
         dims = tensor.shape[1:] if batching and tensor.shape else tensor.shape
-        known = {"data_type": tensor.data_type} if tensor.data_type else {}
+        type_field = {"data_type": tensor.data_type} if tensor.data_type else {}
         shape = {} if dims is None else {"dims": dims or (1,)}
-        fields.add(name=tensor.name, **known, **shape)  # type: ignore[attr-defined]
+        fields.add(name=tensor.name, **type_field, **shape)  # type: ignore[attr-defined]

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.backend import is_ensemble
+from triton_fleet.repository.config.extras import NO_VERSION
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.config.versions import NONE_LOADED
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.entry_path import is_version
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.repository.version_folders import is_version
 
 ENSEMBLE = re.compile(r'platform:(\s)*"ensemble"')
 """An ensemble to the front end of a multi-model endpoint; without one it loads any directory."""
@@ -43,7 +43,7 @@ def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str,
     if not folders:
         message = "No model found in model repository"
         if setting.multi_model:
-            message = f"{NONE_LOADED.format(contents.place.name)}: it contains no directory"
+            message = f"{NO_VERSION.format(contents.place.name)}: it contains no directory"
         hint = "an archive has one directory for each model at its root"
         return EntryModel(None, (Finding(code="FL407", message=message, hint=hint, file=contents.place),))
     if setting.loads_all:
@@ -67,13 +67,13 @@ def _at_root(contents: Contents) -> Finding:
 def _of_single(
     contents: Contents, setting: ServingContainer, folders: Sequence[str], configs: Mapping[str, ParsedConfig]
 ) -> EntryModel:
-    wanted = setting.default_model
-    if wanted is not None:
-        if wanted in folders:
-            return EntryModel(wanted)
-        message = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {wanted} does not exist"
+    default_name = setting.default_model
+    if default_name is not None:
+        if default_name in folders:
+            return EntryModel(default_name)
+        message = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {default_name} does not exist"
         hint = f"the repository has {', '.join(folders)}"
-        return _unnamed(contents, message, hint)
+        return _model_without_name(contents, message, hint)
     if len(folders) == 1:
         return EntryModel(folders[0])
     models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
@@ -85,42 +85,42 @@ def _of_single(
     )
     if strays and len(models) == 1:
         hint = f"remove {', '.join(strays)}: that is not a model, and the container counts it"
-        return _unnamed(contents, message, hint)
+        return _model_without_name(contents, message, hint)
     if not models:
-        return EntryModel(None, (_none(contents, folders),))
+        return EntryModel(None, (_no_model(contents, folders),))
     tops = _tops(models, configs)
     if len(tops) != 1:
         hint = f"write one of them as the endpoint's `default_model`: {', '.join(models)}"
-        return _unnamed(contents, message, hint)
+        return _model_without_name(contents, message, hint)
     hint = f"write `default_model: {tops[0]}` into the endpoint's spec"
-    return _unnamed(contents, message, hint, tops[0])
+    return _model_without_name(contents, message, hint, tops[0])
 
 
-def _unnamed(contents: Contents, message: str, hint: str, main: str | None = None) -> EntryModel:
+def _model_without_name(contents: Contents, message: str, hint: str, main: str | None = None) -> EntryModel:
     """The finding for a repository without a default model; rules report it of one that a spec names."""
     severity = Severity.WARNING if main else Severity.ERROR
-    finding = Finding(code="FL460", message=message, hint=hint, file=contents.place, severity=severity)
-    return EntryModel(main, () if contents.packed else (finding,))
+    problem = Finding(code="FL460", message=message, hint=hint, file=contents.place, severity=severity)
+    return EntryModel(main, () if contents.packed else (problem,))
 
 
 def _tops(models: Sequence[str], configs: Mapping[str, ParsedConfig]) -> list[str]:
     """The ensembles that no other ensemble calls."""
     ensembles = [name for name in models if name in configs and is_ensemble(configs[name])]
-    called = {
+    callees = {
         step.model_name for name in ensembles for step in configs[name].message.ensemble_scheduling.step
     }
-    return [name for name in ensembles if name not in called]
+    return [name for name in ensembles if name not in callees]
 
 
 def _of_archive(
     contents: Contents, folders: Sequence[str], configs: Mapping[str, ParsedConfig]
 ) -> EntryModel:
-    detected = [name for name in folders if ENSEMBLE.search(_text(contents, name))]
-    if len(detected) == 1:
-        return EntryModel(detected[0], tuple(_mistaken(detected[0], configs)))
-    if detected:
+    ensembles = [name for name in folders if ENSEMBLE.search(_text(contents, name))]
+    if len(ensembles) == 1:
+        return EntryModel(ensembles[0], tuple(_mistaken(ensembles[0], configs)))
+    if ensembles:
         message = (
-            f"the archive contains {len(detected)} ensembles, {', '.join(detected)}: any of them may answer"
+            f"the archive contains {len(ensembles)} ensembles, {', '.join(ensembles)}: any of them may answer"
         )
         hint = "put each ensemble into its own archive"
         return EntryModel(None, (Finding(code="FL409", message=message, hint=hint, file=contents.place),))
@@ -136,7 +136,7 @@ def _of_archive(
         hint = f"write it literally: `{LITERAL}`"
         return EntryModel(None, (config.finding("FL468", message, "platform", hint=hint),))
     if not any(name in configs or _looks_like_a_model(contents, name) for name in folders):
-        return EntryModel(None, (_none(contents, folders),))
+        return EntryModel(None, (_no_model(contents, folders),))
     return EntryModel(None, (_by_chance(contents, folders, configs),))
 
 
@@ -150,7 +150,7 @@ def _mistaken(name: str, configs: Mapping[str, ParsedConfig]) -> Iterator[Findin
         yield configs[name].finding("FL468", message, hint=hint, severity=Severity.WARNING)
 
 
-def _none(contents: Contents, folders: Sequence[str]) -> Finding:
+def _no_model(contents: Contents, folders: Sequence[str]) -> Finding:
     """Several folders, and no model among them: one too high, or too low."""
     message = (
         f"none of {', '.join(folders)} is a model: each has neither config.pbtxt nor a version directory"
@@ -181,7 +181,7 @@ def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str,
 
 def _looks_like_a_model(contents: Contents, folder: str) -> bool:
     return contents.is_file(f"{folder}/{CONFIG}") or any(
-        is_version(each) for each in contents.folders(folder) if not folder.startswith(".")
+        is_version(name) for name in contents.folders(folder) if not folder.startswith(".")
     )
 
 

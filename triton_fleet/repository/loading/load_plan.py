@@ -8,26 +8,22 @@ from pathlib import PurePosixPath
 
 from triton_fleet.core.closure import closure
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.config.versions import NONE_LOADED
+from triton_fleet.repository.config.extras import NO_VERSION
 from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.entry_path import MODEL_NAME
-from triton_fleet.repository.loading.bls import unloaded_calls
-from triton_fleet.repository.loading.container import ServingContainer
-from triton_fleet.repository.loading.cycles import circles
+from triton_fleet.repository.entry_path import FIRST, MODEL_NAME
+from triton_fleet.repository.loading.ensembles import circles, steps_of
 from triton_fleet.repository.loading.entry_model import main_of
-from triton_fleet.repository.loading.imports import missing_imports
 from triton_fleet.repository.loading.model import ensemble_findings, model_findings
-from triton_fleet.repository.loading.models import Model, configs_of, models_of
-from triton_fleet.repository.loading.steps import steps_of
+from triton_fleet.repository.loading.models import Model, ServingContainer, configs_of, models_of
+from triton_fleet.repository.loading.python_code import missing_imports, unloaded_calls
 from triton_fleet.repository.loading.versions import present_versions, without_version
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.repository.version_folders import FIRST
 
 NO_MODELS = "FL407"
 UNREADABLE = "FL440"
 """An archive whose rest is unknown cannot be checked further."""
 BY_CHANCE = frozenset({"FL407", "FL408", "FL409", "FL460", "FL468"})
-REFUSED = frozenset(
+REFUSAL_CODES = frozenset(
     {
         *("FL305", "FL402", "FL403", "FL404", "FL405", "FL406", "FL407", "FL408", "FL409", "FL410", "FL414"),
         *("FL440", "FL441", "FL442", "FL443", "FL468", "FL750"),
@@ -55,70 +51,74 @@ class LoadPlan:
     def chances(self) -> list[Finding]:
         """Why it is not certain which model answers."""
         return [
-            finding
-            for finding in self.findings
-            if finding.code in BY_CHANCE and finding.severity is Severity.ERROR
+            problem
+            for problem in self.findings
+            if problem.code in BY_CHANCE and problem.severity is Severity.ERROR
         ]
 
     @property
     def refusals(self) -> list[Finding]:
         """The errors for which the repository is not packed."""
         return [
-            finding
-            for finding in self.findings
-            if finding.code in REFUSED and finding.severity is Severity.ERROR
+            problem
+            for problem in self.findings
+            if problem.code in REFUSAL_CODES and problem.severity is Severity.ERROR
         ]
 
 
 def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     """Check a repository as the container of the setting would load it."""
     if any(
-        finding.code == UNREADABLE and finding.severity is Severity.ERROR for finding in contents.findings
+        problem.code == UNREADABLE and problem.severity is Severity.ERROR for problem in contents.findings
     ):
         return LoadPlan(main=None, findings=contents.findings)
     contents = _with_built_versions(contents, setting.built)
-    models, refused = models_of(contents)
+    models, refusals = models_of(contents)
     configs = configs_of(models)
     main = main_of(contents, setting, configs)
     if contents.is_file(CONFIG) and main.model is None:
         return LoadPlan(main=None, findings=(*contents.findings, *main.findings))
-    loaded = _loaded_models(main.model, setting, models)
-    loaded_ones = set(loaded)
-    unloaded = tuple(name for name in models if name not in loaded_ones)
+    loading = _loaded_models(main.model, setting, models)
+    loaded_ones = set(loading)
+    rest = tuple(name for name in models if name not in loaded_ones)
     findings = [*contents.findings, *main.findings]
-    for name, of_config in refused.items():
+    for name, of_config in refusals.items():
         findings += (
             of_config
-            if main.model is None or name in (main.model, *_steps(loaded, models))
+            if main.model is None or name in (main.model, *_steps(loading, models))
             else map(_as_warning, of_config)
         )
-    findings += _misnamed(contents, setting, main.model)
-    if not any(finding.code == NO_MODELS for finding in main.findings):
-        findings += _without_version(contents, setting, models, (*loaded, main.model))
+    findings += _wrong_names(contents, setting, main.model)
+    if not any(problem.code == NO_MODELS for problem in main.findings):
+        findings += _without_version(contents, setting, models, (*loading, main.model))
     for name, model in models.items():
         of_model = list(model_findings(contents, setting, model, is_main=name == main.model))
         of_model += ensemble_findings(model, models)
         findings += of_model if name in loaded_ones else map(_as_warning, of_model)
-    findings += circles({name: configs[name] for name in loaded if name in configs})
-    findings += unloaded_calls(contents, setting, loaded, models)
-    findings += missing_imports(contents, setting, (models[name] for name in loaded))
+    findings += circles({name: configs[name] for name in loading if name in configs})
+    findings += unloaded_calls(contents, setting, loading, models)
+    findings += missing_imports(contents, setting, (models[name] for name in loading))
     if main.model is not None:
-        findings += _unloaded_findings(contents, unloaded, main.model)
+        findings += _unloaded_findings(contents, rest, main.model)
     return LoadPlan(
         main=main.model,
-        loaded=loaded,
-        unloaded=unloaded,
+        loaded=loading,
+        unloaded=rest,
         findings=tuple(dict.fromkeys(findings)),
         models=models,
     )
 
 
-def _with_built_versions(contents: Contents, built: Collection[str]) -> Contents:
+def _with_built_versions(contents: Contents, engine_models: Collection[str]) -> Contents:
     """The repository with the version folders that are made for engines."""
-    made = [model for model in built if model in contents.folders() and not present_versions(contents, model)]
-    if not made:
+    models = [
+        model
+        for model in engine_models
+        if model in contents.folders() and not present_versions(contents, model)
+    ]
+    if not models:
         return contents
-    folders = {contents.path(model, FIRST): Entry(EntryKind.FOLDER) for model in made}
+    folders = {contents.path(model, FIRST): Entry(EntryKind.FOLDER) for model in models}
     return replace(contents, entries=dict(sorted({**contents.entries, **folders}.items())))
 
 
@@ -129,16 +129,16 @@ def _loaded_models(
     if main is None:
         return tuple(models)
     names = [main, *sorted(setting.further)]
-    loaded = closure(names, lambda name: steps_of(models[name].config) if name in models else ())
-    return tuple(name for name in loaded if name in models)
+    names_closure = closure(names, lambda name: steps_of(models[name].config) if name in models else ())
+    return tuple(name for name in names_closure if name in models)
 
 
-def _steps(loaded: Collection[str], models: Mapping[str, Model]) -> set[str]:
+def _steps(names: Collection[str], models: Mapping[str, Model]) -> set[str]:
     """What the loaded ensembles call, whether or not it can be read."""
-    return {step for name in loaded for step in steps_of(models[name].config)}
+    return {step for name in names for step in steps_of(models[name].config)}
 
 
-def _misnamed(contents: Contents, setting: ServingContainer, main: str | None) -> Iterator[Finding]:
+def _wrong_names(contents: Contents, setting: ServingContainer, main: str | None) -> Iterator[Finding]:
     """Names of directories that the settings of a container cannot hold."""
     single = () if setting.multi_model or setting.loads_all or main is None else (main,)
     for folder in contents.folders() if contents.packed else single:
@@ -153,25 +153,27 @@ def _misnamed(contents: Contents, setting: ServingContainer, main: str | None) -
 
 
 def _without_version(
-    contents: Contents, setting: ServingContainer, models: Mapping[str, Model], loaded: Collection[str | None]
+    contents: Contents, setting: ServingContainer, models: Mapping[str, Model], names: Collection[str | None]
 ) -> Iterator[Finding]:
     """Directories without a version; in a repository that this product packs, each is to be a model."""
     with_files = {path.partition("/")[0] for path in contents.entries if "/model." in path}
-    nested = sorted(path for path in contents.entries if path.endswith(f"/{CONFIG}") and path.count("/") > 1)
+    config_paths = sorted(
+        path for path in contents.entries if path.endswith(f"/{CONFIG}") and path.count("/") > 1
+    )
     for folder in ("",) if contents.is_file(CONFIG) else contents.folders():
         is_unreadable = contents.path(folder, CONFIG) in contents.entries and folder not in models
         if folder in setting.built or present_versions(contents, folder):
             continue
         if folder in models:
-            found = without_version(contents, folder, models[folder].config)
-        elif contents.packed or (folder in loaded and not is_unreadable):
-            found = _no_model(contents, folder, nested, may_be_none=folder not in with_files)
+            problem = without_version(contents, folder, models[folder].config)
+        elif contents.packed or (folder in names and not is_unreadable):
+            problem = _no_model(contents, folder, config_paths, may_be_none=folder not in with_files)
         else:
             continue
-        yield found if contents.packed or folder in loaded else _as_warning(found)
+        yield problem if contents.packed or folder in names else _as_warning(problem)
 
 
-def _no_model(contents: Contents, folder: str, nested: Sequence[str], *, may_be_none: bool) -> Finding:
+def _no_model(contents: Contents, folder: str, config_paths: Sequence[str], *, may_be_none: bool) -> Finding:
     """A directory without a version, and without a configuration that can be read.
 
     `nested` are the configurations of models that are deeper than those of a repository.
@@ -182,26 +184,26 @@ def _no_model(contents: Contents, folder: str, nested: Sequence[str], *, may_be_
     hint = "a model is a directory with config.pbtxt and a version, 1/"
     if contents.packed and may_be_none:
         hint = f"{hint}; if it is not a model, remove the folder"
-    if nested:
-        repository = PurePosixPath(nested[0]).parent.parent
+    if config_paths:
+        repository = PurePosixPath(config_paths[0]).parent.parent
         hint = f"name the model repository itself, {contents.file(str(repository))}"
         if contents.archive:
             hint = f"pack what is in {repository}, and not the folder: `tar -C {repository} -czf ARCHIVE .`"
     return Finding(
         code="FL404",
-        message=f"{NONE_LOADED.format(folder)}: {lack}",
+        message=f"{NO_VERSION.format(folder)}: {lack}",
         hint=hint,
         file=contents.file(folder),
     )
 
 
-def _as_warning(finding: Finding) -> Finding:
+def _as_warning(problem: Finding) -> Finding:
     """What is wrong with a model that is not loaded stops nothing."""
-    return replace(finding, severity=Severity.WARNING)
+    return replace(problem, severity=Severity.WARNING)
 
 
-def _unloaded_findings(contents: Contents, unloaded: Collection[str], main: str) -> Iterator[Finding]:
-    for name in unloaded:
+def _unloaded_findings(contents: Contents, names: Collection[str], main: str) -> Iterator[Finding]:
+    for name in names:
         message = f"model {name!r} stays unloaded: the container loads {main!r} and what its steps name"
         yield Finding(
             code="FL461",

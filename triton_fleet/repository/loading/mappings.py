@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.message import ParsedConfig, Position
-from triton_fleet.repository.loading.steps import STEP
+from triton_fleet.repository.loading.ensembles import STEP
 
 CODE = "FL433"
 WORDS = {"input": "is mapping to non-existing input", "output": "is mapped from non-existing output"}
@@ -20,18 +20,18 @@ WORDS = {"input": "is mapping to non-existing input", "output": "is mapped from 
 
 def mappings(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
     """What does not fit between an ensemble's tensors and those of the models that it passes them to."""
-    known = dict[str, SeenTensor]()
-    for each in (*config.message.input, *config.message.output):
-        dims = each.reshape.shape if each.HasField("reshape") else each.dims
-        known.setdefault(each.name, _see_tensor(config, each, dims))
+    tensors = dict[str, SeenTensor]()
+    for tensor in (*config.message.input, *config.message.output):
+        dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
+        tensors.setdefault(tensor.name, _see_tensor(config, tensor, dims))
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         model = configs.get(step.model_name)
         if model is None:
             continue
         yield from _batch_size(config, model)
-        yield from _of_kind("input", config, index, model, known)
+        yield from _of_kind("input", config, index, model, tensors)
         yield from _unmapped_tensors(config, index, step, model)
-        yield from _of_kind("output", config, index, model, known)
+        yield from _of_kind("output", config, index, model, tensors)
 
 
 def _batch_size(config: ParsedConfig, model: ParsedConfig) -> Iterator[Finding]:
@@ -46,7 +46,7 @@ def _batch_size(config: ParsedConfig, model: ParsedConfig) -> Iterator[Finding]:
 
 
 def _of_kind(
-    kind: str, config: ParsedConfig, index: int, model: ParsedConfig, known: dict[str, SeenTensor]
+    kind: str, config: ParsedConfig, index: int, model: ParsedConfig, tensors_by_name: dict[str, SeenTensor]
 ) -> Iterator[Finding]:
     """A step's map of inputs or outputs; of a model that its backend completes unseen nothing is known."""
     step = config.message.ensemble_scheduling.step[index]
@@ -55,11 +55,11 @@ def _of_kind(
         return
     for own, name in sorted(getattr(step, f"{kind}_map").items()):
         place = (*STEP, index, f"{kind}_map", own)
-        there = [tensor for tensor in tensors if tensor.name == own]
-        for each in there:
-            if model.completed is False or (each.data_type and each.dims):
-                yield from _fits(config, place, name, _see_tensor(model, each, each.dims), known)
-        if not there:
+        matches = [tensor for tensor in tensors if tensor.name == own]
+        for match in matches:
+            if model.completed is False or (match.data_type and match.dims):
+                yield from _fits(config, place, name, _see_tensor(model, match, match.dims), tensors_by_name)
+        if not matches:
             message = (
                 f"in ensemble {config.name}, ensemble tensor {name} {WORDS[kind]} {own}"
                 f" in model {step.model_name}"
@@ -70,13 +70,13 @@ def _of_kind(
 
 
 def _unmapped_tensors(config: ParsedConfig, index: int, step: Any, model: ParsedConfig) -> Iterator[Finding]:
-    for each in model.message.input:
-        if each.name not in step.input_map and not each.optional:
+    for tensor in model.message.input:
+        if tensor.name not in step.input_map and not tensor.optional:
             message = (
-                f"in ensemble {config.name}, input {each.name} in model {step.model_name}"
+                f"in ensemble {config.name}, input {tensor.name} in model {step.model_name}"
                 " is not mapped to any ensemble tensors"
             )
-            hint = f'write `input_map {{ key: "{each.name}" value: "..." }}`'
+            hint = f'write `input_map {{ key: "{tensor.name}" value: "..." }}`'
             yield config.finding(CODE, message, *STEP, index, hint=hint)
 
 
@@ -85,20 +85,20 @@ def _fits(
     place: Position,
     name: str,
     tensor: SeenTensor,
-    known: dict[str, SeenTensor],
+    tensors_by_name: dict[str, SeenTensor],
 ) -> Iterator[Finding]:
     """Hold a model's tensor against what is known of the ensemble's; what is new becomes known."""
-    other = known.setdefault(name, tensor)
+    first = tensors_by_name.setdefault(name, tensor)
     start = f"in ensemble {config.name}, ensemble tensor {name}: "
-    if other.data_type != tensor.data_type:
+    if first.data_type != tensor.data_type:
         message = (
-            f"{start}inconsistent data type: {other.data_type} is inferred from model {other.model} while"
+            f"{start}inconsistent data type: {first.data_type} is inferred from model {first.model} while"
             f" {tensor.data_type} is inferred from model {tensor.model}"
         )
         yield config.finding(CODE, message, *place, hint="one of the two configurations has to change")
-    elif not consistent(other, tensor):
+    elif not consistent(first, tensor):
         message = (
-            f"{start}inconsistent shape: {shape_text(other)} is inferred from model {other.model} while"
+            f"{start}inconsistent shape: {shape_text(first)} is inferred from model {first.model} while"
             f" {shape_text(tensor)} is inferred from model {tensor.model}"
         )
         hint = "with `max_batch_size: 0` a model writes the batch dimension itself, else it leaves it out"
@@ -132,9 +132,9 @@ class SeenTensor:
         return (ANY, *self.dims) if self.batching else self.dims
 
 
-def consistent(one: SeenTensor, other: SeenTensor) -> bool:
+def consistent(first: SeenTensor, second: SeenTensor) -> bool:
     """Whether the shapes fit, without the batch or with it; what varies is Triton's to see at each call."""
-    return _fit(one.dims, other.dims) or _fit(one.full, other.full)
+    return _fit(first.dims, second.dims) or _fit(first.full, second.full)
 
 
 def shape_text(tensor: SeenTensor) -> str:
@@ -142,7 +142,7 @@ def shape_text(tensor: SeenTensor) -> str:
     return f"[{','.join(map(str, tensor.full))}]"
 
 
-def _fit(one: Sequence[int], other: Sequence[int]) -> bool:
-    return len(one) == len(other) and all(
-        ANY in pair or pair[0] == pair[1] for pair in zip(one, other, strict=True)
+def _fit(first: Sequence[int], second: Sequence[int]) -> bool:
+    return len(first) == len(second) and all(
+        ANY in pair or pair[0] == pair[1] for pair in zip(first, second, strict=True)
     )

@@ -1,4 +1,4 @@
-"""The models of a repository with those configurations that can be read."""
+"""The container for which a repository is checked, and the models whose configurations can be read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from triton_fleet.repository.backends import FILES, backend_of
 from triton_fleet.repository.config.message import ParsedConfig, parsed_config
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.completion import completed_by_graph
-from triton_fleet.repository.loading.python_class import completes_itself
 from triton_fleet.repository.loading.versions import policy_versions, present_versions
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.repository.python.code import CODE
+from triton_fleet.repository.python.code import CODE, completes_itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,36 +38,36 @@ class Model:
 
 def models_of(contents: Contents) -> tuple[dict[str, Model], dict[str, list[Finding]]]:
     """The models by directory, and by directory why a configuration cannot be read."""
-    models, refused = dict[str, Model](), dict[str, list[Finding]]()
+    models, refusals = dict[str, Model](), dict[str, list[Finding]]()
     folders = [""] if contents.is_file(CONFIG) else contents.folders()
     for folder in folders:
         path = contents.path(folder, CONFIG)
-        given = contents.is_file(path)
-        if path in contents.entries and not given:
+        has_config = contents.is_file(path)
+        if path in contents.entries and not has_config:
             message = "config.pbtxt is not a file: the server ends"
-            refused[folder] = [
+            refusals[folder] = [
                 Finding(code="FL415", message=message, hint="put a file there", file=contents.file(path))
             ]
             continue
-        if given and path not in contents.texts:
+        if has_config and path not in contents.texts:
             continue
         try:
             config = parsed_config(contents.texts.get(path, b""), contents.file(path), folder)
         except FindingsError as error:
-            refused[folder] = error.findings
+            refusals[folder] = error.findings
             continue
-        if given or present_versions(contents, folder):
-            models[folder] = _model(contents, folder, config, given=given)
-    return models, refused
+        if has_config or present_versions(contents, folder):
+            models[folder] = _model(contents, folder, config, given=has_config)
+    return models, refusals
 
 
 def _model(contents: Contents, folder: str, config: ParsedConfig, *, given: bool) -> Model:
-    there, folders = present_versions(contents, folder), contents.folders(folder)
+    numbers, folders = present_versions(contents, folder), contents.folders(folder)
     # Triton looks into the first folder there is, whatever it is for.
     first = contents.below(contents.path(folder, min(folders))) if folders else {}
     names = [name for name in first if name in FILES]
     backend = "" if config.message.platform == "ensemble" else backend_of(config.message, folder, names)
-    versions = tuple(policy_versions(config, there))
+    versions = tuple(policy_versions(config, numbers))
     config = replace(config, completed=_completes(contents, folder, config, backend, versions))
     config = completed_by_graph(config, contents, folder, backend, versions)
     return Model(directory=folder, config=config, given=given, backend=backend, versions=versions)
@@ -97,4 +96,27 @@ def python_codes(
 
 def configs_of(models: Mapping[str, Model]) -> dict[str, ParsedConfig]:
     """The configurations that were given, by directory."""
-    return {name: each.config for name, each in models.items() if each.given}
+    return {name: model.config for name, model in models.items() if model.given}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServingContainer:
+    """How the container of an endpoint would take a repository.
+
+    Attributes:
+        multi_model: Whether it is one archive of several, loaded by name when it is called.
+        loads_all: Whether it loads every directory, as a shared container does.
+        release: The Triton release, such as "25.04"; None where it is not known.
+        default_model: The directory that a single container loads, if one is named.
+        further: Directories that it is set to load as well.
+        own_image: Whether its image is not the release's.
+        built: Models whose TensorRT engine is built later: the repository lacks it on purpose.
+    """
+
+    multi_model: bool = False
+    loads_all: bool = False
+    release: str | None = None
+    default_model: str | None = None
+    further: frozenset[str] = frozenset()
+    built: frozenset[str] = frozenset()
+    own_image: bool = False

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.backends import named_backend
+from triton_fleet.repository.config.extras import NO_VERSION
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.config.versions import NONE_LOADED
 from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import loaded_versions
-from triton_fleet.repository.version_folders import is_version
 
 LEADING_ZERO = re.compile(r"0[0-9]+")
 NUMBER = re.compile(r"\s*[+-]?[0-9]+")
@@ -32,9 +32,9 @@ def mistaken_for_versions(contents: Contents, model: str) -> dict[str, int]:
     return {name: int(match[0]) for name in names if (match := NUMBER.match(name))}
 
 
-def policy_versions(config: ParsedConfig, there: Sequence[str]) -> list[str]:
+def policy_versions(config: ParsedConfig, present_numbers: Sequence[str]) -> list[str]:
     """Those that the policy takes."""
-    return loaded_versions(config.message, there)
+    return loaded_versions(config.message, present_numbers)
 
 
 def versions(contents: Contents, model: str, config: ParsedConfig, *, built: bool) -> Iterator[Finding]:
@@ -42,8 +42,8 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
 
     Into the empty one of a model that is `built`, its engine goes.
     """
-    there = present_versions(contents, model)
-    yield from _numbers(contents, model, config, there)
+    numbers = present_versions(contents, model)
+    yield from _numbers(contents, model, config, numbers)
     for name in contents.folders(model):
         if LEADING_ZERO.fullmatch(name):
             message = f"ignore version directory '{name}' which contains leading zeros in its directory name"
@@ -55,27 +55,27 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
                 severity=Severity.WARNING,
             )
     policy = config.message.version_policy
-    if policy.WhichOneof("policy_choice") == "specific" and there:
+    if policy.WhichOneof("policy_choice") == "specific" and numbers:
         for index, version in enumerate(policy.specific.versions):
-            if str(version) not in there:
+            if str(version) not in numbers:
                 message = (
                     f"version {version} is specified for model '{config.name}', but the version directory"
                     " is not present"
                 )
                 place = ("version_policy", "specific", "versions", index)
-                hint = f"the model has {', '.join(there)}"
+                hint = f"the model has {', '.join(numbers)}"
                 yield config.finding("FL465", message, *place, hint=hint, severity=Severity.WARNING)
     if not built:
-        yield from _empty(contents, model, config, there)
-    if there and not policy_versions(config, there):
-        hint = f"the model has {', '.join(there)}, of which the policy takes none"
-        yield config.finding("FL465", NONE_LOADED.format(config.name), "version_policy", hint=hint)
+        yield from _empty(contents, model, config, numbers)
+    if numbers and not policy_versions(config, numbers):
+        hint = f"the model has {', '.join(numbers)}, of which the policy takes none"
+        yield config.finding("FL465", NO_VERSION.format(config.name), "version_policy", hint=hint)
 
 
-def _empty(contents: Contents, model: str, config: ParsedConfig, there: Sequence[str]) -> Iterator[Finding]:
+def _empty(contents: Contents, model: str, config: ParsedConfig, numbers: Sequence[str]) -> Iterator[Finding]:
     """Version folders that would be lost on the way, or of which nobody knows whether they may be empty."""
-    folders = [contents.path(model, version) for version in there]
-    if not there or contents.archive or any(contents.below(folder) for folder in folders):
+    folders = [contents.path(model, version) for version in numbers]
+    if not numbers or contents.archive or any(contents.below(folder) for folder in folders):
         return
     if contents.packed:
         backend = named_backend(config.message)
@@ -98,12 +98,14 @@ def _empty(contents: Contents, model: str, config: ParsedConfig, there: Sequence
         )
 
 
-def _numbers(contents: Contents, model: str, config: ParsedConfig, there: Sequence[str]) -> Iterator[Finding]:
+def _numbers(
+    contents: Contents, model: str, config: ParsedConfig, numbers: Sequence[str]
+) -> Iterator[Finding]:
     """Folders that Triton reads as versions which do not exist, or whose number it cannot hold."""
     mistaken = {name: str(number) for name, number in mistaken_for_versions(contents, model).items()}
-    loaded = policy_versions(config, sorted({*there, *mistaken.values()}))
+    policy_numbers = policy_versions(config, sorted({*numbers, *mistaken.values()}))
     for name, number in mistaken.items():
-        if number in loaded and number not in there:
+        if number in policy_numbers and number not in numbers:
             message = (
                 f"Triton reads the directory '{name}' as version {number} of model '{config.name}',"
                 " which does not exist"
@@ -132,7 +134,7 @@ def without_version(contents: Contents, model: str, config: ParsedConfig) -> Fin
     lack = "no version directory with a file in it" if contents.packed else "no version directory"
     return Finding(
         code="FL404",
-        message=f"{NONE_LOADED.format(config.name)}: it has {lack}",
+        message=f"{NO_VERSION.format(config.name)}: it has {lack}",
         hint=hint,
         file=contents.file(model),
     )

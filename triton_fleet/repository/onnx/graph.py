@@ -6,15 +6,15 @@ that a request has to have, and one that it may have only from the format's vers
 
 from __future__ import annotations
 
-from triton_fleet.repository.lfs import IS_POINTER, is_pointer
+from triton_fleet.repository.contents import OnnxHeader, OnnxTensor
+from triton_fleet.repository.file_formats import IS_POINTER, is_pointer
 from triton_fleet.repository.onnx.types import tensor, text
 from triton_fleet.repository.onnx.wire import BYTES, VARINT, Budget, Field, Wire, WireError
-from triton_fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 from triton_fleet.repository.stream import Stream, UnreadableError
 
 MAX_SIZE = (1 << 31) - 1
 """Bytes of a message that protobuf reads, and ONNX Runtime with it."""
-MAX_HELD, EACH = 64 << 20, 200
+MAX_HEADER_BYTES, TENSOR_BYTES = 64 << 20, 200
 """Bytes of all names and shapes that are kept, and Python's own bytes for each."""
 MAX_DEPTH = 100
 """Messages within one another, as many as protobuf reads."""
@@ -55,8 +55,8 @@ def read_header(stream: Stream, size: int, budget: Budget | None = None) -> Onnx
 class _Graph:
     def __init__(self, wire: Wire, size: int) -> None:
         self._wire, self._size = wire, size
-        self._version = self._held = 0
-        self._found = False
+        self._version = self._header_bytes = 0
+        self._has_graph = False
         self._inputs: dict[str, OnnxTensor] = {}
         self._outputs: dict[str, OnnxTensor] = {}
         self._initializers: set[str] = set()
@@ -73,11 +73,15 @@ class _Graph:
                 self._enter("model", field, 1)
 
     def header(self) -> OnnxHeader:
-        inputs, given = self._inputs.values(), self._initializers
+        inputs, initializers = self._inputs.values(), self._initializers
         return OnnxHeader(
-            inputs=tuple(each for each in inputs if each.name not in given),
+            inputs=tuple(graph_input for graph_input in inputs if graph_input.name not in initializers),
             outputs=tuple(self._outputs.values()),
-            overridable=tuple(each for each in inputs if each.name in given and self._version >= 4),
+            overridable=tuple(
+                graph_input
+                for graph_input in inputs
+                if graph_input.name in initializers and self._version >= 4
+            ),
             external=tuple(self._external),
             ir_version=self._version,
             opsets=tuple(self._opsets),
@@ -85,7 +89,7 @@ class _Graph:
         )
 
     def _problem(self) -> str:
-        if not self._found:
+        if not self._has_graph:
             return "it is not an ONNX file, or a damaged one: it holds no graph"
         if self._size > MAX_SIZE:
             return f"it has {self._size} bytes, more than the {MAX_SIZE} that ONNX Runtime reads"
@@ -95,12 +99,12 @@ class _Graph:
         inside = INSIDE[message].get(field.number) if field.kind == BYTES else None
         if inside in ("input", "output"):
             self._hold(field.value)
-            found = tensor(self._wire.take(field))
-            (self._inputs if inside == "input" else self._outputs)[found.name] = found
+            graph_tensor = tensor(self._wire.take(field))
+            (self._inputs if inside == "input" else self._outputs)[graph_tensor.name] = graph_tensor
         elif inside in ("initializer", "tensor"):
             self._tensor(field, is_initializer=inside == "initializer")
         elif inside is not None:
-            self._found |= inside == "graph"
+            self._has_graph |= inside == "graph"
             if depth == MAX_DEPTH:
                 raise WireError(f"its messages are nested deeper than {MAX_DEPTH} levels", certain=False)
             for inner in self._wire.fields(field.value):
@@ -132,13 +136,15 @@ class _Graph:
         self._opsets.append((domain, version))
 
     def _entry(self, message: Field) -> tuple[str, str]:
-        found = {1: "", 2: ""}
+        values = {1: "", 2: ""}
         for field in self._wire.fields(message.value):
-            if field.number in found and field.kind == BYTES:
-                found[field.number] = text(self._wire.take(field))
-        return found[1], found[2]
+            if field.number in values and field.kind == BYTES:
+                values[field.number] = text(self._wire.take(field))
+        return values[1], values[2]
 
     def _hold(self, size: int) -> None:
-        self._held += size + EACH
-        if self._held > MAX_HELD:
-            raise WireError(f"its names and shapes have more than {MAX_HELD >> 20} MiB", certain=False)
+        self._header_bytes += size + TENSOR_BYTES
+        if self._header_bytes > MAX_HEADER_BYTES:
+            raise WireError(
+                f"its names and shapes have more than {MAX_HEADER_BYTES >> 20} MiB", certain=False
+            )

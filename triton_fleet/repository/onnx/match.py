@@ -1,35 +1,36 @@
 """The ONNX Runtime backend's messages where a config and its graph disagree.
 
 Sources: triton-inference-server/onnxruntime_backend, r24.10 to r26.06, src/onnxruntime.cc,
-AutoCompleteMaxBatch, ModelInstanceState, ValidateInputs and ValidateOutputs; triton-inference-server/backend,
-src/backend_common.cc, CheckAllowedModelInput and CheckAllowedModelOutput.
+AutoCompleteMaxBatch, ModelInstanceState, ValidateInputs, ValidateOutputs, ValidateBooleanSequenceControl and
+ValidateTypedSequenceControl; triton-inference-server/backend, src/backend_common.cc, CheckAllowedModelInput
+and CheckAllowedModelOutput.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.config.message import ParsedConfig, Position
+from triton_fleet.repository.config.sequences import CORRELATION, KINDS, SEQUENCE
+from triton_fleet.repository.contents import TENSOR, Contents, OnnxHeader, OnnxTensor
 from triton_fleet.repository.model_config import model_config
-from triton_fleet.repository.onnx.controls import control_findings, controls_of
 from triton_fleet.repository.onnx.shapes import shape_problem, shape_text
-from triton_fleet.repository.onnx_header import TENSOR, OnnxHeader, OnnxTensor
 
 CODE = "FL446"
 
 
 def has_field(config: ParsedConfig, field: str) -> bool:
     """Whether the config's text has a field of tensors; from the graph others may have been completed."""
-    written = model_config(config.content)
-    if written is not None and getattr(written, field):
+    text_config = model_config(config.content)
+    if text_config is not None and getattr(text_config, field):
         return True
     # An empty list is written as well, and only the text shows it.
-    return any(each.name == field for each in config.tree.root.fields)
+    return any(field_node.name == field for field_node in config.tree.root.fields)
 
 
 def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Iterator[Finding]:
@@ -39,9 +40,11 @@ def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Itera
         severity = Severity.ERROR if header.certain else Severity.WARNING
         yield Finding(code="FL445", message=message, file=file, severity=severity)
         return
-    if others := [output for output in (*header.inputs, *header.outputs) if output.onnx_type != TENSOR]:
-        for each in others:
-            reason = f"Unsupported ONNX Type '{each.onnx_type}' for I/O '{each.name}', expected '{TENSOR}'."
+    if other_tensors := [
+        output for output in (*header.inputs, *header.outputs) if output.onnx_type != TENSOR
+    ]:
+        for value in other_tensors:
+            reason = f"Unsupported ONNX Type '{value.onnx_type}' for I/O '{value.name}', expected '{TENSOR}'."
             yield Finding(code=CODE, message=reason, file=file, hint="let the graph have only tensors")
         return
     batching = config.message.max_batch_size > 0
@@ -87,26 +90,26 @@ def external_findings(
 
 def can_batch(header: OnnxHeader) -> bool:
     """Whether all first dimensions are open; of an output without a shape ONNX Runtime infers one."""
-    inputs = [each.shape or () for each in header.inputs]
+    inputs = [tensor.shape or () for tensor in header.inputs]
     outputs = [output.shape for output in header.outputs if output.shape is not None]
     return all(shape[:1] == (-1,) for shape in (*inputs, *outputs))
 
 
 def _count(config: ParsedConfig, header: OnnxHeader) -> Iterator[Finding]:
-    message, there = config.message, len(header.inputs)
-    expected = len(message.batch_input) + len(controls_of(config))
-    expected += len(message.sequence_batching.state) if message.HasField("sequence_batching") else 0
+    message, graph_count = config.message, len(header.inputs)
+    count = len(message.batch_input) + len(controls_of(config))
+    count += len(message.sequence_batching.state) if message.HasField("sequence_batching") else 0
     if has_field(config, "input"):
-        expected += sum(not each.optional for each in message.input)
+        count += sum(not tensor.optional for tensor in message.input)
     elif not message.batch_input:
-        expected += there
-    if expected != there:
+        count += graph_count
+    if count != graph_count:
         reason = (
-            f"unable to load model '{config.name}', configuration expects {expected} inputs,"
-            f" model provides {there}"
+            f"unable to load model '{config.name}', configuration expects {count} inputs,"
+            f" model provides {graph_count}"
         )
         names = ", ".join(
-            f"{each.name} ({each.data_type}, {shape_text(each.shape)})" for each in header.inputs
+            f"{tensor.name} ({tensor.data_type}, {shape_text(tensor.shape)})" for tensor in header.inputs
         )
         yield config.finding(CODE, reason, "input", hint=f"the graph has {names or 'no inputs'}")
 
@@ -116,36 +119,36 @@ def _tensors(
 ) -> Iterator[Finding]:
     if not has_field(config, kind):
         return
-    there = {tensor.name: tensor for tensor in tensors}
-    mapped = {name for each in config.message.batch_output for name in each.target_name}
-    for index, given in enumerate(getattr(config.message, kind)):
-        tensor = there.get(given.name)
+    graph_tensors = {tensor.name: tensor for tensor in tensors}
+    target_names = {name for batch_output in config.message.batch_output for name in batch_output.target_name}
+    for index, tensor_config in enumerate(getattr(config.message, kind)):
+        tensor = graph_tensors.get(tensor_config.name)
         if tensor is None:
-            names = ", ".join(sorted(there, key=str.encode))
-            message = f"unexpected inference {kind} '{given.name}', allowed {kind}s are: {names}"
+            names = ", ".join(sorted(graph_tensors, key=str.encode))
+            message = f"unexpected inference {kind} '{tensor_config.name}', allowed {kind}s are: {names}"
             yield config.finding(
                 CODE, message, kind, index, "name", hint="write the name as the graph has it"
             )
             continue
-        yield from _data_type(config, kind, index, given, tensor)
-        if kind == "input" and given.allow_ragged_batch:
+        yield from _data_type(config, kind, index, tensor_config, tensor)
+        if kind == "input" and tensor_config.allow_ragged_batch:
             yield from _ragged_tensors(config, index, tensor)
-        elif kind == "input" or given.name not in mapped:
-            yield from _shape(config, kind, index, given, tensor, batching)
+        elif kind == "input" or tensor_config.name not in target_names:
+            yield from _shape(config, kind, index, tensor_config, tensor, batching)
 
 
 def _data_type(
-    config: ParsedConfig, kind: str, index: int, given: Any, tensor: OnnxTensor
+    config: ParsedConfig, kind: str, index: int, tensor_config: Any, tensor: OnnxTensor
 ) -> Iterator[Finding]:
-    data_type = config.enum(given, "data_type")
+    data_type = config.enum(tensor_config, "data_type")
     # Triton itself reports a missing one.
     if data_type in (tensor.data_type, "TYPE_INVALID"):
         return
     # What a config calls TYPE_STRING is BYTES to the backend's own names.
-    there = {"": "TYPE_<invalid>", "TYPE_STRING": "TYPE_BYTES"}.get(tensor.data_type, tensor.data_type)
+    graph_type = {"": "TYPE_<invalid>", "TYPE_STRING": "TYPE_BYTES"}.get(tensor.data_type, tensor.data_type)
     message = (
         f"unable to load model '{config.name}', configuration expects datatype {data_type} for {kind}"
-        f" '{given.name}', model provides {there}"
+        f" '{tensor_config.name}', model provides {graph_type}"
     )
     hint = f"write `data_type: {tensor.data_type}`" if tensor.data_type else "Triton has no such data type"
     yield config.finding(CODE, message, kind, index, "data_type", hint=hint)
@@ -162,15 +165,86 @@ def _ragged_tensors(config: ParsedConfig, index: int, tensor: OnnxTensor) -> Ite
 
 
 def _shape(
-    config: ParsedConfig, kind: str, index: int, given: Any, tensor: OnnxTensor, batching: bool
+    config: ParsedConfig, kind: str, index: int, tensor_config: Any, tensor: OnnxTensor, batching: bool
 ) -> Iterator[Finding]:
-    reshaped = given.HasField("reshape")
-    dims = tuple(given.reshape.shape if reshaped else given.dims)
+    has_reshape = tensor_config.HasField("reshape")
+    dims = tuple(tensor_config.reshape.shape if has_reshape else tensor_config.dims)
     # ONNX Runtime infers the shape of an output that has none; an input without one is a scalar to it.
     if tensor.shape is None and kind == "output":
         return
     problem = shape_problem(config.name, tensor, dims, batching=batching, exact=kind == "output")
     if problem:
         severity = Severity.ERROR if problem.certain else Severity.WARNING
-        place = (kind, index, "reshape" if reshaped else "dims")
+        place = (kind, index, "reshape" if has_reshape else "dims")
         yield config.finding(CODE, problem.message, *place, hint=problem.hint, severity=severity)
+
+
+BOOLEAN = {
+    "int32_false_true": "TYPE_INT32",
+    "fp32_false_true": "TYPE_FP32",
+    "bool_false_true": "TYPE_BOOL",
+}
+NAMES = {
+    "": "UNDEFINED",
+    "TYPE_FP32": "FLOAT",
+    "TYPE_FP16": "FLOAT16",
+    "TYPE_FP64": "DOUBLE",
+    "TYPE_BF16": "BFLOAT16",
+}
+"""Data types as ONNX calls them, where that is another name."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """An input of the graph that takes a control, and its place in the config."""
+
+    name: str
+    data_type: str
+    place: Position
+
+
+def controls_of(config: ParsedConfig) -> list[Control]:
+    """One for each kind of control that the config has."""
+    if not config.message.HasField(SEQUENCE):
+        return []
+    controls: dict[str, Control] = {}
+    for index, tensor in enumerate(config.message.sequence_batching.control_input):
+        for control in tensor.control:
+            kind = config.enum(control, "kind")
+            if kind == CORRELATION:
+                data_type = config.enum(control, "data_type")
+            else:
+                data_type = next((BOOLEAN[field] for field in BOOLEAN if getattr(control, field)), "")
+            if kind in KINDS and kind not in controls:
+                controls[kind] = Control(tensor.name, data_type, (SEQUENCE, "control_input", index))
+    return list(controls.values())
+
+
+def control_findings(config: ParsedConfig, header: OnnxHeader, *, batching: bool) -> Iterator[Finding]:
+    """Controls that the graph does not have, or otherwise."""
+    graph_inputs = {graph_tensor.name: graph_tensor for graph_tensor in header.inputs}
+    for control in controls_of(config):
+        if control.name not in graph_inputs:
+            message = (
+                f"configuration specified sequence control '{control.name}',"
+                " but model does not provide that input"
+            )
+            hint = f"the graph has {', '.join(graph_inputs) or 'no inputs'}"
+            yield config.finding(CODE, message, *control.place, hint=hint)
+            continue
+        tensor = graph_inputs[control.name]
+        start = f"unable to load model '{config.name}', sequence control '{control.name}'"
+        dims = (tensor.shape or ())[batching:]
+        if dims != (1,):
+            message = f"{start} in model has dims {shape_text(dims)} but dims [1] is expected"
+            yield config.finding(
+                CODE, message, *control.place, hint="export the graph with one value per sequence"
+            )
+        if tensor.data_type != control.data_type:
+            name = NAMES.get(tensor.data_type, tensor.data_type.removeprefix("TYPE_"))
+            message = (
+                f"{start}, the model expects data-type {name} but the model configuration specifies data-type"
+                f" {control.data_type}"
+            )
+            hint = f"give the control as {tensor.data_type or 'another type'}"
+            yield config.finding(CODE, message, *control.place, hint=hint)

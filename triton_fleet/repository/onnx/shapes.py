@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_fleet.repository.onnx_header import OnnxTensor
+from triton_fleet.repository.contents import OnnxTensor
 
-INFERRED = "ONNX Runtime may infer what the graph leaves open; if it does not, write -1"
+INFERENCE_HINT = "ONNX Runtime may infer what the graph leaves open; if it does not, write -1"
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ def shape_problem(
         )
         hint = "write `max_batch_size: 0`, or export the graph with an open first dimension"
         return ShapeProblem(message, hint)
-    wrong = [there for there, given in zip(shape, full, strict=False) if there != given]
-    certain = len(shape) != len(full) or any(there != -1 for there in wrong)
+    wrong = [own for own, graph_size in zip(shape, full, strict=False) if own != graph_size]
+    certain = len(shape) != len(full) or any(own != -1 for own in wrong)
     if not certain and not (wrong and exact):
         return None
-    hint = f"write `dims: [ {', '.join(map(str, shape[batching:]))} ]`" if certain else INFERRED
+    hint = f"write `dims: [ {', '.join(map(str, shape[batching:]))} ]`" if certain else INFERENCE_HINT
     return ShapeProblem(_differs(model, tensor, full, batching=batching), hint, certain)
 
 

@@ -7,8 +7,8 @@ dimension as an open one.
 
 from __future__ import annotations
 
+from triton_fleet.repository.contents import TENSOR, OnnxTensor
 from triton_fleet.repository.onnx.wire import BYTES, VARINT, Budget, Field, Wire
-from triton_fleet.repository.onnx_header import TENSOR, OnnxTensor
 from triton_fleet.repository.stream import Stream
 
 DATA_TYPES = {

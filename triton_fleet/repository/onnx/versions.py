@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from triton_fleet.catalog.images import releases
-from triton_fleet.catalog.onnx_runtime import OnnxRuntime, onnx_runtime
+from triton_fleet.catalog.releases import OnnxRuntime, onnx_runtime
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.contents import OnnxHeader
 
 CODE = "FL477"
 ONNX = "ai.onnx"
@@ -25,15 +25,15 @@ def version_problem(header: OnnxHeader, release: str) -> str:
 
     Empty where it does, and where its version is not known.
     """
-    known = onnx_runtime(release)
-    if known is None:
+    ort = onnx_runtime(release)
+    if ort is None:
         return ""
-    if header.ir_version > known.ir_version:
+    if header.ir_version > ort.ir_version:
         return (
-            f"Unsupported model IR version: {header.ir_version}, max supported IR version: {known.ir_version}"
+            f"Unsupported model IR version: {header.ir_version}, max supported IR version: {ort.ir_version}"
         )
     for domain, version in header.opsets:
-        limit = known.opsets.get(domain or ONNX)
+        limit = ort.opsets.get(domain or ONNX)
         if limit is not None and version > limit:
             return (
                 "ONNX Runtime only *guarantees* support for models stamped with official released onnx opset"
@@ -49,19 +49,19 @@ def version_findings(
     config: ParsedConfig, header: OnnxHeader, file: Path, release: str | None
 ) -> Iterator[Finding]:
     """A graph that is too new for the release; nothing where no release is named."""
-    known = onnx_runtime(release) if release is not None else None
-    if known is None or not (problem := version_problem(header, str(release))):
+    ort = onnx_runtime(release) if release is not None else None
+    if ort is None or not (problem := version_problem(header, str(release))):
         return
-    message = f"unable to load model '{config.name}': {problem} ({_named(known, str(release))})"
-    yield Finding(code=CODE, message=message, file=file, hint=_remedy(header, known))
+    message = f"unable to load model '{config.name}': {problem} ({_release_text(ort, str(release))})"
+    yield Finding(code=CODE, message=message, file=file, hint=_remedy(header, ort))
 
 
-def _named(known: OnnxRuntime, release: str) -> str:
-    return f"ONNX Runtime {known.version} of Triton {release}"
+def _release_text(ort: OnnxRuntime, release: str) -> str:
+    return f"ONNX Runtime {ort.version} of Triton {release}"
 
 
-def _remedy(header: OnnxHeader, known: OnnxRuntime) -> str:
-    export = f"export the model with IR version {known.ir_version} and opset {known.opsets[ONNX]}"
+def _remedy(header: OnnxHeader, ort: OnnxRuntime) -> str:
+    export = f"export the model with IR version {ort.ir_version} and opset {ort.opsets[ONNX]}"
     newer = [
         release for release in releases() if onnx_runtime(release) and not version_problem(header, release)
     ]

@@ -75,14 +75,14 @@ class Wire:
         """The bytes of a field."""
         if field.value > MAX_TEXT:
             raise WireError(f"a name or a shape in it has {field.value} bytes", certain=False)
-        taken = self._buffer[self._at : self._at + field.value]
-        self._at += len(taken)
-        if len(taken) < field.value:
-            taken += self._stream.read_exactly(field.value - len(taken))
-        self.position += len(taken)
-        if len(taken) < field.value:
+        content = self._buffer[self._at : self._at + field.value]
+        self._at += len(content)
+        if len(content) < field.value:
+            content += self._stream.read_exactly(field.value - len(content))
+        self.position += len(content)
+        if len(content) < field.value:
             raise self._cut_off()
-        return taken
+        return content
 
     def _field(self, number: int, kind: int) -> Field:
         if not 0 < number < 1 << 29:

@@ -1,4 +1,4 @@
-"""The code of Python models, parsed and never run: which models it calls."""
+"""The code of Python models, parsed and never run: its class, and the models that it calls."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import warnings
 from collections.abc import Iterator, Set
 from functools import lru_cache
 from pathlib import Path
+
+CLASS, COMPLETES = "TritonPythonModel", "auto_complete_config"
+
 
 CODE = "model.py"
 
@@ -21,16 +24,16 @@ def model_names_in(file: Path, models: Set[str], content: bytes | None = None) -
     content = file.read_bytes() if content is None else content
     tree = syntax_tree(content)
     if tree is None:
-        quoted = re.compile("|".join(rf"([\"']){re.escape(model)}\1" for model in sorted(models)) or r"(?!)")
+        pattern = re.compile("|".join(rf"([\"']){re.escape(model)}\1" for model in sorted(models)) or r"(?!)")
         for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
-            yield from ((number, match[0][1:-1]) for match in quoted.finditer(line))
+            yield from ((number, match[0][1:-1]) for match in pattern.finditer(line))
         return
-    found = {
+    literals = {
         (node.lineno, node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in models
     }
-    yield from sorted(found)
+    yield from sorted(literals)
 
 
 @lru_cache(maxsize=128)
@@ -45,3 +48,45 @@ def syntax_tree(code: bytes) -> ast.Module | None:
             return ast.parse(code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
+
+
+def completes_itself(code: bytes) -> bool | None:
+    """Whether the class completes the configuration; None where it may, as it comes from somewhere else."""
+    tree = syntax_tree(code)
+    if tree is None or any(_brings_more(node) for node in ast.walk(tree)):
+        return None
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == CLASS]
+    if len(classes) != 1 or classes[0].bases or classes[0].keywords or classes[0].decorator_list:
+        return None
+    return any(_is_named(node, COMPLETES) for node in classes[0].body)
+
+
+def _brings_more(node: ast.AST) -> bool:
+    """Whether a name may come from elsewhere: by a star, or by being set."""
+    if isinstance(node, ast.ImportFrom):
+        return any(name.name == "*" for name in node.names)
+    return isinstance(node, ast.Name) and node.id in ("setattr", "exec", "globals", "vars")
+
+
+def _is_named(node: ast.stmt, name: str) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.name == name
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+
+def lacks_class(code: bytes) -> bool:
+    """Whether the module surely has no class of the name that the backend asks for."""
+    tree = syntax_tree(code)
+    return tree is not None and not any(_brings_more(node) or _binds(node) for node in ast.walk(tree))
+
+
+def _binds(node: ast.AST) -> bool:
+    match node:
+        case ast.ClassDef(name=name):
+            return name == CLASS
+        case ast.alias(name=name, asname=asname):
+            return CLASS in (name, asname)
+        case ast.Name(id=name, ctx=ast.Store()):
+            return name == CLASS
+    return False

@@ -9,14 +9,13 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from triton_fleet.catalog.release_facts import stub_python, stub_pythons
+from triton_fleet.catalog.releases import stub_python, stub_pythons
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.conda_environment import CondaEnvironment
 from triton_fleet.repository.config.message import ParsedConfig
-from triton_fleet.repository.config.python_parameters import KEY, VARIABLE
-from triton_fleet.repository.contents import Contents, EntryKind
+from triton_fleet.repository.config.parameters import KEY, VARIABLE
+from triton_fleet.repository.contents import CondaEnvironment, Contents, EntryKind
 from triton_fleet.repository.reading.environment import ACTIVATE, unpacked_environment
-from triton_fleet.repository.reading.file_store import PACKED
+from triton_fleet.repository.reading.file_store import ARCHIVE_SUFFIXES
 
 STUB = "triton_python_backend_stub"
 PLACE = ("parameters", KEY)
@@ -36,16 +35,16 @@ def conda_findings(
         release: Triton's, such as "25.09"; None if it is not known.
     """
     parameters = config.message.parameters
-    given = parameters[KEY].string_value if KEY in parameters else ""
-    if given.startswith("/"):
-        message = f"{KEY} is {given!r}, a path in the image, where nothing of the repository is looked for"
+    target = parameters[KEY].string_value if KEY in parameters else ""
+    if target.startswith("/"):
+        message = f"{KEY} is {target!r}, a path in the image, where nothing of the repository is looked for"
         hint = f'put the environment into the model\'s folder, and write "{VARIABLE}/" and its name'
         yield config.finding("FL448", message, *PLACE, hint=hint, severity=Severity.WARNING)
-    if not given.startswith(VARIABLE):
+    if not target.startswith(VARIABLE):
         return
-    path = _path(model, given.removeprefix(VARIABLE))
+    path = _path(model, target.removeprefix(VARIABLE))
     if not f"{path}/".startswith(f"{model}/" if model else "") or path.startswith(".."):
-        message = f"{KEY} is {given!r}, and leads out of the model's folder: what happens then is undefined"
+        message = f"{KEY} is {target!r}, and leads out of the model's folder: what happens then is undefined"
         hint = "put the environment into the model's folder"
         yield config.finding("FL448", message, *PLACE, hint=hint, severity=Severity.WARNING)
     if not path.startswith(".."):
@@ -63,10 +62,10 @@ def _environment_findings(
     entry = contents.entries.get(path)
     if entry is None and path:
         message = f"Failed to get the canonical path for {path}: it does not exist"
-        packed = [name for name in contents.below(model) if name.endswith(PACKED)]
+        archives = [name for name in contents.below(model) if name.endswith(ARCHIVE_SUFFIXES)]
         hint = (
-            f"the model has {', '.join(packed)}"
-            if packed
+            f"the model has {', '.join(archives)}"
+            if archives
             else "put it there; if a script creates it, run the script first"
         )
         yield config.finding("FL448", message, *PLACE, hint=hint)
@@ -122,8 +121,10 @@ def _version(config: ParsedConfig, path: str, python: str, release: str | None) 
     )
     if release is None:
         if python not in stub_pythons().values():
-            known = ", ".join(f"{version} from {since} on" for since, version in stub_pythons().items())
-            message = f"the Python environment {path} has Python {python}, and no Triton's stub has: {known}"
+            versions = ", ".join(f"{version} from {since} on" for since, version in stub_pythons().items())
+            message = (
+                f"the Python environment {path} has Python {python}, and no Triton's stub has: {versions}"
+            )
             yield config.finding("FL449", message, *PLACE, hint=hint, severity=Severity.WARNING)
         return
     stub, certain = stub_python(release)

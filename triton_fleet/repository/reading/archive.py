@@ -16,7 +16,7 @@ from triton_fleet.repository.reading.paths import FOLDER, TooManyError
 from triton_fleet.repository.reading.tar import Member, is_at_end, members
 from triton_fleet.repository.stream import ChunkStream, CutOffError, FileStream, Stream, UnreadableError
 
-OTHERS = {
+OTHER_FORMATS = {
     b"PK\3\4": "a zip archive",
     b"PK\5\6": "a zip archive",
     b"BZh": "compressed with bzip2",
@@ -25,8 +25,8 @@ OTHERS = {
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
 }
 """First bytes of what SageMaker does not unpack."""
-MAX_MAGIC = max(map(len, OTHERS))
-ANEW = "make it again: `tar -C REPOSITORY --exclude='.[!.]*' -czf ARCHIVE .`"
+MAX_MAGIC = max(map(len, OTHER_FORMATS))
+REPACK_HINT = "make it again: `tar -C REPOSITORY --exclude='.[!.]*' -czf ARCHIVE .`"
 
 
 def read_archive(file: Path) -> Contents:
@@ -36,25 +36,25 @@ def read_archive(file: Path) -> Contents:
         FindingsError: it cannot be opened, is another kind of archive, or none.
     """
     try:
-        with file.open("rb", buffering=0) as opened:
-            return _read(file, opened, file.stat().st_size)
+        with file.open("rb", buffering=0) as content:
+            return _read(file, content, file.stat().st_size)
     except OSError as error:
         message = f"the archive cannot be read: {error.strerror}"
         raise FindingsError([Finding(code="FL406", message=message, file=file)]) from error
 
 
 def strict_members(
-    packed: Stream, gathered: Collector, write: Callable[[bytes], object]
+    archive_stream: Stream, collector: Collector, write: Callable[[bytes], object]
 ) -> Iterator[tuple[str, Member]]:
     """The folders and files of a .tar.gz that is used as it is, by their paths; each once and nothing else.
 
-    `gathered` gets them before they come; it must be one with unique paths. `write` gets the tar stream.
+    `collector` gets them before they come; it must be one with unique paths. `write` gets the tar stream.
 
     Raises:
         UnreadableError: the archive is not a .tar.gz, is damaged, or has what a packed folder never has.
     """
     bounds = Bounds(packed=MAX_SIZE)  # its spec has its digest, so its size counts and not the ratio
-    stream = ChunkStream(gunzip(packed, bounds, required=True).pieces(), write)
+    stream = ChunkStream(gunzip(archive_stream, bounds, required=True).pieces(), write)
     for member in members(stream, bounds, strict=True):
         if member.what:
             raise UnreadableError(f"{member.path!r} is {member.what}")
@@ -68,34 +68,34 @@ def strict_members(
             raise UnreadableError(
                 f"{path!r} is hidden or was left by Python, and does not belong in a repository"
             )
-        gathered.add(path, FOLDER if member.is_folder else Entry(EntryKind.FILE, member.content.size))
+        collector.add(path, FOLDER if member.is_folder else Entry(EntryKind.FILE, member.content.size))
         yield path, member
 
 
-def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
-    packed = FileStream(opened, size)
-    head = packed.peek(MAX_MAGIC)
-    for magic, what in OTHERS.items():
+def _read(file: Path, content: BinaryIO, size: int) -> Contents:
+    stream = FileStream(content, size)
+    head = stream.peek(MAX_MAGIC)
+    for magic, name in OTHER_FORMATS.items():
         if head.startswith(magic):
-            raise _refusal(file, f"it is {what}")
-    gathered, bounds = Collector(file, archive=True), Bounds(packed=size)
+            raise _refusal(file, f"it is {name}")
+    collector, bounds = Collector(file, archive=True), Bounds(packed=size)
     if not head.startswith(MAGIC):
         message = "the archive is not compressed with gzip, which SageMaker requires"
-        gathered.notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
-    _Archive(gathered, gunzip(packed, bounds), bounds).read()
-    return gathered.contents()
+        collector.notes.add("FL440", message, hint=REPACK_HINT, severity=Severity.WARNING)
+    _Archive(collector, gunzip(stream, bounds), bounds).read()
+    return collector.contents()
 
 
 def _refusal(file: Path, problem: str) -> FindingsError:
     message = f"the archive cannot be read: {problem}"
-    return FindingsError([Finding(code="FL440", message=message, file=file, hint=ANEW)])
+    return FindingsError([Finding(code="FL440", message=message, file=file, hint=REPACK_HINT)])
 
 
 class _Archive:
-    def __init__(self, gathered: Collector, stream: Stream, bounds: Bounds) -> None:
-        self._gathered, self._notes = gathered, gathered.notes
+    def __init__(self, collector: Collector, stream: Stream, bounds: Bounds) -> None:
+        self._collector, self._notes = collector, collector.notes
         self._stream, self._bounds = stream, bounds
-        self._kept = FileStore(gathered, bounds)
+        self._store = FileStore(collector, bounds)
 
     def read(self) -> None:
         is_any = False
@@ -104,12 +104,12 @@ class _Archive:
                 is_any = True
                 self._take(member)
         except (TooLargeError, TooManyError) as error:
-            self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=ANEW)
+            self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=REPACK_HINT)
             return
         except UnreadableError as error:
             if not is_any:
-                raise _refusal(self._gathered.place, str(error)) from error
-            self._notes.add("FL440", f"the rest of the archive cannot be read: {error}", hint=ANEW)
+                raise _refusal(self._collector.place, str(error)) from error
+            self._notes.add("FL440", f"the rest of the archive cannot be read: {error}", hint=REPACK_HINT)
             return
         self._end()
 
@@ -118,27 +118,27 @@ class _Archive:
         try:
             if not is_at_end(self._stream):
                 message = "the archive has data after its end, which is ignored"
-                self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
+                self._notes.add("FL440", message, hint=REPACK_HINT, severity=Severity.WARNING)
         except CutOffError as error:
-            self._notes.add("FL440", f"the archive cannot be read to its end: {error}", hint=ANEW)
+            self._notes.add("FL440", f"the archive cannot be read to its end: {error}", hint=REPACK_HINT)
         except TooLargeError as error:
-            self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=ANEW)
+            self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=REPACK_HINT)
         except UnreadableError as error:
             message = f"the data after the end of the archive is damaged: {error}"
-            self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
+            self._notes.add("FL440", message, hint=REPACK_HINT, severity=Severity.WARNING)
 
     def _take(self, member: Member) -> None:
         path = plain_path(member.path)
         if problem := path_problem(member.path):
             code = "FL414" if NO_TEXT.search(member.path) else "FL441"
-            self._notes.add(code, f"{member.path!r} {problem}", hint=ANEW)
+            self._notes.add(code, f"{member.path!r} {problem}", hint=REPACK_HINT)
         elif member.what:
             kind = EntryKind.LINK if "link" in member.what else EntryKind.OTHER
-            if self._gathered.add(path, Entry(kind)):
+            if self._collector.add(path, Entry(kind)):
                 message = f"{path!r} is {member.what}; only folders and files are trusted"
                 self._notes.add("FL403", message, path, "put the file itself there")
         elif member.is_folder:
             if path:
-                self._gathered.add(path, FOLDER)
-        elif self._gathered.add(path, Entry(EntryKind.FILE, member.content.size)):
-            self._kept.read(path, member.content.size, member.content)
+                self._collector.add(path, FOLDER)
+        elif self._collector.add(path, Entry(EntryKind.FILE, member.content.size)):
+            self._store.read(path, member.content.size, member.content)

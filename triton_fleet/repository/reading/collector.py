@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.conda_environment import CondaEnvironment
-from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.contents import CondaEnvironment, Contents, Entry, EntryKind, OnnxHeader
 from triton_fleet.repository.reading.paths import ClashError, Paths
 
 
@@ -38,7 +36,7 @@ class Collector:
             )
             return False
         if before is not None and before.kind is not EntryKind.FOLDER:
-            self._forget_replaced(path)
+            self._forget(path)
         return True
 
     def files(self) -> list[tuple[str, int]]:
@@ -63,9 +61,9 @@ class Collector:
             findings=self.notes.findings(),
         )
 
-    def _forget_replaced(self, path: str) -> None:
-        for kept in (self.texts, self.headers, self.environments):
-            kept.pop(path, None)
+    def _forget(self, path: str) -> None:
+        for contents_by_path in (self.texts, self.headers, self.environments):
+            contents_by_path.pop(path, None)
         message = f"{path!r} is in the archive twice: the later one is unpacked over the earlier"
         hint = "make the archive again, naming each folder once and nothing in it"
         self.notes.add("FL442", message, path, hint, Severity.WARNING)
@@ -80,25 +78,25 @@ class Notes:
     """The findings of one folder or archive."""
 
     place: Path
-    _found: dict[str, list[Finding]] = field(default_factory=dict)
+    _by_code: dict[str, list[Finding]] = field(default_factory=dict)
     _more: dict[str, int] = field(default_factory=dict)
 
     def add(
         self, code: str, message: str, path: str = "", hint: str = "", severity: Severity = Severity.ERROR
     ) -> None:
         """What is wrong with an entry, or with all of it."""
-        found = self._found.setdefault(code, [])
-        if len(found) == MAX_NAMES:
+        same_code = self._by_code.setdefault(code, [])
+        if len(same_code) == MAX_NAMES:
             self._more[code] = self._more.get(code, 0) + 1
             return
         file = self.place / path if path else self.place
-        found.append(Finding(code=code, message=message, file=file, hint=hint, severity=severity))
+        same_code.append(Finding(code=code, message=message, file=file, hint=hint, severity=severity))
 
     def findings(self) -> tuple[Finding, ...]:
         """All of them, sorted; of a kind with too many, the first and how many more there are."""
-        found = [each for kind in self._found.values() for each in kind]
+        all_findings = [note for kind in self._by_code.values() for note in kind]
         for code, more in self._more.items():
             message = f"{more} more of these were found"
-            severity = self._found[code][0].severity
-            found.append(Finding(code=code, message=message, file=self.place, severity=severity))
-        return tuple(sorted(found, key=lambda finding: finding.sort_key))
+            severity = self._by_code[code][0].severity
+            all_findings.append(Finding(code=code, message=message, file=self.place, severity=severity))
+        return tuple(sorted(all_findings, key=lambda problem: problem.sort_key))

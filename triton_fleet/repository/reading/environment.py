@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from triton_fleet.repository.conda_environment import CondaEnvironment
+from triton_fleet.repository.contents import CondaEnvironment
 from triton_fleet.repository.reading.gunzip import Bounds, TooLargeError, gunzip
 from triton_fleet.repository.reading.tar import members
 from triton_fleet.repository.stream import Stream, UnreadableError

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.findings import Severity
+from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import CONFIG, MAX_BYTES
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.wire import Budget
-from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.repository.plan import HEADER
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.reading.environment import read_environment
 from triton_fleet.repository.reading.gunzip import Bounds
 from triton_fleet.repository.stream import Stream
-from triton_fleet.repository.version_folders import is_version
 
 CONFIGS = "configs"
-PACKED = (".tar.gz", ".tgz", ".tar")
+ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".tar")
 PLAN = "plan"
 TEXTS = {"config", "code"}
 """Kinds of files of which the whole content is kept."""
@@ -27,10 +27,10 @@ MAX_TEXTS = 16 << 20
 class FileStore:
     """The contents of one repository's files; `bounds` are those of what is unpacked."""
 
-    def __init__(self, gathered: Collector, bounds: Bounds) -> None:
-        self._gathered, self._bounds = gathered, bounds
+    def __init__(self, collector: Collector, bounds: Bounds) -> None:
+        self._collector, self._bounds = collector, bounds
         self._budget = Budget()
-        self._left = {"config": MAX_TEXTS, "code": MAX_TEXTS}
+        self._free_bytes = {"config": MAX_TEXTS, "code": MAX_TEXTS}
 
     def read(self, path: str, size: int, content: Stream) -> None:
         """Keep of a file what is to be kept.
@@ -40,11 +40,11 @@ class FileStore:
         """
         kind = kind_of(path)
         if kind == "onnx":
-            self._gathered.headers[path] = read_header(content, size, self._budget)
+            self._collector.headers[path] = read_header(content, size, self._budget)
         elif kind == "packed":
-            self._gathered.environments[path] = read_environment(content, self._bounds)
+            self._collector.environments[path] = read_environment(content, self._bounds)
         elif (head := self._head_size(path, size, kind)) is not None:
-            self._gathered.texts[path] = content.read_exactly(head)
+            self._collector.texts[path] = content.read_exactly(head)
 
     def watch(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """Pass a file's chunks on, and keep of a config or a plan what is to be kept."""
@@ -55,20 +55,20 @@ class FileStore:
             yield chunk
             head += chunk[: (wanted or 0) - len(head)]
         if wanted is not None:
-            self._gathered.texts[path] = bytes(head)
+            self._collector.texts[path] = bytes(head)
 
     def _head_size(self, path: str, size: int, kind: str) -> int | None:
         """How many bytes of a file are kept; None of one of which nothing is."""
         if kind == PLAN:
             return HEADER
-        if kind not in self._left:
+        if kind not in self._free_bytes:
             return None
-        if size > MAX_BYTES or size > self._left[kind]:
+        if size > MAX_BYTES or size > self._free_bytes[kind]:
             message = f"{path!r} has {size} bytes: its content is not checked"
             hint = f"at most {MAX_BYTES} bytes are read of a file, and {MAX_TEXTS} of all of its kind"
-            self._gathered.notes.add("FL444", message, path, hint, Severity.WARNING)
+            self._collector.notes.add("FL444", message, path, hint, Severity.WARNING)
             return None
-        self._left[kind] -= size
+        self._free_bytes[kind] -= size
         return size
 
 
@@ -89,4 +89,4 @@ def kind_of(path: str) -> str:
         return "onnx"
     if name.endswith(".plan"):
         return PLAN
-    return "packed" if depth and name.endswith(PACKED) else ""
+    return "packed" if depth and name.endswith(ARCHIVE_SUFFIXES) else ""

@@ -1,4 +1,4 @@
-"""A model repository in a folder, read without its weights."""
+"""A model repository in a folder, read without its weights; or in an archive."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.contents import Contents, Entry, EntryKind
-from triton_fleet.repository.entry_path import NO_TEXT, belongs
-from triton_fleet.repository.lfs import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
+from triton_fleet.repository.entry_path import FIRST, NO_TEXT, belongs, empty_versions, is_version
+from triton_fleet.repository.file_formats import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
 from triton_fleet.repository.model_config import CONFIG
+from triton_fleet.repository.reading.archive import read_archive
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.reading.file_store import FileStore, kind_of
 from triton_fleet.repository.reading.gunzip import Bounds, TooLargeError
 from triton_fleet.repository.reading.paths import FOLDER, TooManyError
 from triton_fleet.repository.stream import FileStream, UnreadableError
-from triton_fleet.repository.version_folders import FIRST, empty_versions, is_version
 
-NAMED = b"EXECUTION_ENV_PATH"
+ENVIRONMENT_KEY = b"EXECUTION_ENV_PATH"
 
 
 class FolderEntry(NamedTuple):
@@ -42,17 +42,17 @@ def folder_entries(folder: str) -> list[FolderEntry]:
         return sorted(map(_entry, entries))
 
 
-def _entry(each: os.DirEntry[str]) -> FolderEntry:
-    if each.is_symlink():
-        return FolderEntry(each.name, EntryKind.LINK)
-    if each.is_dir(follow_symlinks=False):
-        return FolderEntry(each.name, EntryKind.FOLDER)
+def _entry(entry: os.DirEntry[str]) -> FolderEntry:
+    if entry.is_symlink():
+        return FolderEntry(entry.name, EntryKind.LINK)
+    if entry.is_dir(follow_symlinks=False):
+        return FolderEntry(entry.name, EntryKind.FOLDER)
     try:
-        if each.is_file(follow_symlinks=False):
-            return FolderEntry(each.name, EntryKind.FILE, each.stat(follow_symlinks=False).st_size)
+        if entry.is_file(follow_symlinks=False):
+            return FolderEntry(entry.name, EntryKind.FILE, entry.stat(follow_symlinks=False).st_size)
     except FileNotFoundError:  # gone by now
         pass
-    return FolderEntry(each.name, EntryKind.OTHER)
+    return FolderEntry(entry.name, EntryKind.OTHER)
 
 
 def read_folder(folder: Path, *, packed: bool = False) -> Contents:
@@ -67,42 +67,42 @@ def read_folder(folder: Path, *, packed: bool = False) -> Contents:
     Raises:
         FindingsError: it cannot be listed.
     """
-    gathered = Collector(folder, archive=False)
+    collector = Collector(folder, archive=False)
     try:
-        _list(gathered, packed=packed)
+        _list(collector, packed=packed)
     except TooManyError as error:
-        gathered.notes.add("FL443", f"the rest of the folder is not checked: {error}")
+        collector.notes.add("FL443", f"the rest of the folder is not checked: {error}")
     except OSError as error:
         message = f"the folder cannot be read: {error.strerror}"
         raise FindingsError([Finding(code="FL406", message=message, file=folder)]) from error
-    _read(gathered)
-    return _as_packed(gathered.contents()) if packed else gathered.contents()
+    _read(collector)
+    return _packed_contents(collector.contents()) if packed else collector.contents()
 
 
-def _list(gathered: Collector, *, packed: bool) -> None:
-    waiting = _entries(gathered, "", packed=packed)
-    while waiting:
-        folder = waiting.pop()
+def _list(collector: Collector, *, packed: bool) -> None:
+    folders = _entries(collector, "", packed=packed)
+    while folders:
+        folder = folders.pop()
         try:
-            waiting += _entries(gathered, folder, packed=packed)
+            folders += _entries(collector, folder, packed=packed)
         except OSError as error:
-            gathered.notes.add("FL406", f"the folder cannot be read: {error.strerror}", folder)
+            collector.notes.add("FL406", f"the folder cannot be read: {error.strerror}", folder)
 
 
-def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
+def _entries(collector: Collector, folder: str, *, packed: bool) -> list[str]:
     """Add what is in a folder; the folders in it."""
     left_out_above = not all(map(belongs, folder.split("/"))) if folder else False
     folders = []
-    for name, kind, size in folder_entries(f"{gathered.place}/{folder}" if folder else str(gathered.place)):
+    for name, kind, size in folder_entries(f"{collector.place}/{folder}" if folder else str(collector.place)):
         path = f"{folder}/{name}" if folder else name
         left_out = left_out_above or not belongs(name)
         if left_out and packed:
             continue
         if NO_TEXT.search(name):
             message = f"the name {name!r} contains control characters or is not UTF-8"
-            gathered.notes.add("FL414", message, folder, "rename it")
+            collector.notes.add("FL414", message, folder, "rename it")
             continue
-        gathered.add(path, FOLDER if kind is EntryKind.FOLDER else Entry(kind, size))
+        collector.add(path, FOLDER if kind is EntryKind.FOLDER else Entry(kind, size))
         if kind is EntryKind.FOLDER:
             folders.append(path)
         elif kind is not EntryKind.FILE and not left_out:
@@ -110,11 +110,11 @@ def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
             # A link may lead to what Triton reads well, in a repository that somebody else packs.
             lenient = kind is EntryKind.LINK and not packed
             severity = Severity.WARNING if lenient else Severity.ERROR
-            gathered.notes.add("FL403", message, path, "replace it with the file itself", severity)
+            collector.notes.add("FL403", message, path, "replace it with the file itself", severity)
     return folders
 
 
-def _as_packed(contents: Contents) -> Contents:
+def _packed_contents(contents: Contents) -> Contents:
     """The repository with the folders that its archive has, and with all of its root."""
     with_files, findings = set[str](), list(contents.findings)
     for path, entry in contents.entries.items():
@@ -122,22 +122,24 @@ def _as_packed(contents: Contents) -> Contents:
         while above and above not in with_files:
             with_files.add(above)
             above = above.rpartition("/")[0]
-    made = dict[str, Entry]()
+    entries_by_path = dict[str, Entry]()
     for model in contents.folders():
         versions = {version for version in contents.folders(model) if is_version(version)}
-        filled = {version for version in versions if f"{model}/{version}" in with_files}
-        empty = empty_versions(contents.texts.get(f"{model}/{CONFIG}", b""), filled)
-        made |= {f"{model}/{version}": FOLDER for version in empty}
-        lost = sorted(versions.difference(filled, empty))
+        full_versions = {version for version in versions if f"{model}/{version}" in with_files}
+        empty = empty_versions(contents.texts.get(f"{model}/{CONFIG}", b""), full_versions)
+        entries_by_path |= {f"{model}/{version}": FOLDER for version in empty}
+        lost_versions = sorted(versions.difference(full_versions, empty))
         findings += (
-            _left_out(contents.file(f"{model}/{version}")) for version in lost if version != FIRST or filled
+            _left_out(contents.file(f"{model}/{version}"))
+            for version in lost_versions
+            if version != FIRST or full_versions
         )
-    entries = made | {
+    entries = entries_by_path | {
         path: entry
         for path, entry in contents.entries.items()
         if entry.kind is not EntryKind.FOLDER or path in with_files or "/" not in path
     }
-    findings.sort(key=lambda finding: finding.sort_key)
+    findings.sort(key=lambda problem: problem.sort_key)
     return replace(contents, entries=dict(sorted(entries.items())), findings=tuple(findings), packed=True)
 
 
@@ -147,48 +149,48 @@ def _left_out(folder: Path) -> Finding:
     return Finding(code="FL463", message=message, hint=hint, file=folder, severity=Severity.WARNING)
 
 
-def _note_pointers(gathered: Collector, kinds: Mapping[str, str]) -> set[str]:
+def _note_pointers(collector: Collector, kinds: Mapping[str, str]) -> set[str]:
     """The files that only stand for one in Git LFS; graphs are reported where they are read."""
     pointers = set[str]()
-    for path, size in gathered.files():
+    for path, size in collector.files():
         if kinds[path] in ("config", "code", "onnx") or not MIN_BYTES <= size <= MAX_BYTES:
             continue
-        file = gathered.place / path
+        file = collector.place / path
         with suppress(OSError):  # reported where it is read or packed
-            stored = lfs_size(file.read_bytes())
-            if stored is not None:
+            target_size = lfs_size(file.read_bytes())
+            if target_size is not None:
                 pointers.add(path)
-                noted = lfs_finding(file, stored)
-                gathered.notes.add(noted.code, noted.message, path, noted.hint)
+                problem = lfs_finding(file, target_size)
+                collector.notes.add(problem.code, problem.message, path, problem.hint)
     return pointers
 
 
-def _read(gathered: Collector) -> None:
+def _read(collector: Collector) -> None:
     bounds = Bounds(packed=0)
-    kept = FileStore(gathered, bounds)
-    kinds = {path: kind_of(path) for path, size in gathered.files()}
-    pointers = _note_pointers(gathered, kinds)
+    store = FileStore(collector, bounds)
+    kinds = {path: kind_of(path) for path, size in collector.files()}
+    pointers = _note_pointers(collector, kinds)
     # Packed environments come last: the configs show whether they are needed.
-    for path, size in sorted(gathered.files(), key=lambda each: (kinds[each[0]] == "packed", each[0])):
+    for path, size in sorted(collector.files(), key=lambda item: (kinds[item[0]] == "packed", item[0])):
         if not kinds[path] or path in pointers:
             continue
         if kinds[path] == "packed":
-            if not any(NAMED in text for text in gathered.texts.values()):
+            if not any(ENVIRONMENT_KEY in text for text in collector.texts.values()):
                 break
             bounds.packed += size
         try:
-            with (gathered.place / path).open("rb", buffering=0) as file:
+            with (collector.place / path).open("rb", buffering=0) as file:
                 before = os.fstat(file.fileno())
-                kept.read(path, size, FileStream(file, size))
+                store.read(path, size, FileStream(file, size))
                 after = os.fstat(file.fileno())
             if after.st_size != size or before.st_mtime_ns != after.st_mtime_ns:
-                change = changed_while_read(gathered.place / path)
-                gathered.notes.add(change.code, change.message, path, change.hint)
+                change = changed_while_read(collector.place / path)
+                collector.notes.add(change.code, change.message, path, change.hint)
         except TooLargeError as error:
-            gathered.notes.add("FL443", f"{path!r} is not checked: {error}", path)
+            collector.notes.add("FL443", f"{path!r} is not checked: {error}", path)
         except (OSError, UnreadableError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            gathered.notes.add("FL406", f"the file cannot be read: {reason}", path)
+            collector.notes.add("FL406", f"the file cannot be read: {reason}", path)
 
 
 def changed_while_read(file: Path) -> Finding:
@@ -196,3 +198,20 @@ def changed_while_read(file: Path) -> Finding:
     message = "the file changed while it was read"
     hint = "wait until its writer has finished, then run the command again"
     return Finding(code="FL305", message=message, hint=hint, file=file)
+
+
+def read(path: Path) -> Contents:
+    """The content of a folder or an archive.
+
+    Raises:
+        FindingsError: it does not exist, cannot be opened, or is neither.
+    """
+    if path.is_dir():
+        return read_folder(path)
+    if not path.exists():
+        message = "there is no model repository"
+        raise FindingsError([Finding(code="FL401", message=message, file=path)])
+    if not path.is_file():
+        message = "it is neither a folder nor an archive"
+        raise FindingsError([Finding(code="FL440", message=message, file=path)])
+    return read_archive(path)

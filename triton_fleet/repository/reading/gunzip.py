@@ -59,9 +59,9 @@ class Bounds:
 class Gunzip(Stream):
     """What a gzip stream holds; several in a row are one, and zeros may follow."""
 
-    def __init__(self, packed: Stream, bounds: Bounds) -> None:
+    def __init__(self, stream: Stream, bounds: Bounds) -> None:
         super().__init__()
-        self._packed, self._bounds = packed, bounds
+        self._stream, self._bounds = stream, bounds
         self._data, self._may_hold = b"", False
         self._inflate = isal_zlib.decompressobj(GZIP)
 
@@ -71,7 +71,7 @@ class Gunzip(Stream):
             if self._inflate.eof and not self._has_next_stream():
                 return b""
             if not self._data and not self._may_hold:
-                self._data = self._packed.read(PIECE)
+                self._data = self._stream.read(PIECE)
                 if not self._data:
                     raise CutOffError("it is cut off: the end of its gzip stream is missing")
             try:
@@ -87,7 +87,7 @@ class Gunzip(Stream):
         """Whether another gzip stream follows, after any number of zeros."""
         self._data = self._data.lstrip(b"\0")
         while not self._data:
-            self._data = self._packed.read(PIECE)
+            self._data = self._stream.read(PIECE)
             if not self._data:
                 return False
             self._data = self._data.lstrip(b"\0")

@@ -36,7 +36,7 @@ class Paths:
     def __init__(self, *, unique: bool = False) -> None:
         self.entries: dict[str, Entry] = {}
         self.size = 0
-        self._unique, self._implied = unique, set[str]()
+        self._unique, self._folders_above = unique, set[str]()
         self._bytes = self._folders = self._at_root = 0
 
     def add(self, path: str, entry: Entry) -> Entry | None:
@@ -51,9 +51,9 @@ class Paths:
         before = self.entries.get(path)
         if before is None:
             self._count(path, entry)
-        elif (self._unique and path not in self._implied) or _is_folder(before) != _is_folder(entry):
+        elif (self._unique and path not in self._folders_above) or _is_folder(before) != _is_folder(entry):
             raise self._clash(path)
-        self._implied.discard(path)
+        self._folders_above.discard(path)
         self.size += entry.size
         if self.size > MAX_SIZE:
             raise TooManyError(f"it holds more than {MAX_SIZE >> 40} TiB")
@@ -76,7 +76,7 @@ class Paths:
         for folder in reversed(new):
             self._count(folder, FOLDER)
             self.entries[folder] = FOLDER
-            self._implied.add(folder)
+            self._folders_above.add(folder)
 
     def _count(self, path: str, entry: Entry) -> None:
         self._bytes += len(path.encode("utf-8", "surrogateescape"))

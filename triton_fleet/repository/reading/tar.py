@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from triton_fleet.repository.entry_path import NO_TEXT
-from triton_fleet.repository.lfs import IS_POINTER, is_pointer
+from triton_fleet.repository.file_formats import IS_POINTER, is_pointer
 from triton_fleet.repository.reading.gunzip import Bounds
 from triton_fleet.repository.stream import CutOffError, Part, Stream, UnreadableError
 
@@ -23,14 +23,14 @@ MAX_HEADER = 1 << 20
 """Bytes of a header that extends another's."""
 MAX_HEADERS = 10
 """Headers before one entry: a program writes at most three."""
-EXTENDING = {
+EXTENSION_TYPES = {
     tarfile.XHDTYPE: "",
     tarfile.XGLTYPE: "",
     tarfile.GNUTYPE_LONGNAME: "path",
     tarfile.GNUTYPE_LONGLINK: "linkpath",
 }
 """Headers that extend the next one's, with what GNU's give."""
-WHAT = {
+KIND_NAMES = {
     tarfile.REGTYPE: "",
     tarfile.AREGTYPE: "",
     tarfile.CONTTYPE: "",
@@ -52,7 +52,7 @@ WITHOUT_CONTENT = (
 )
 CUT_OFF, NO_UTF8 = "its tar stream is cut off", "it has a name that is not UTF-8"
 RECORD = re.compile(rb"([1-9]\d{0,6}) ([^=\0]+)=")
-HAS_MORE, MORE_AGAIN = 482, 504
+HAS_MORE, HAS_MORE_LATER = 482, 504
 """The offsets of the flag for another block: in the header of a sparse file, and in each further block."""
 
 
@@ -90,15 +90,15 @@ def members(stream: Stream, bounds: Bounds, *, strict: bool = False) -> Iterator
     while (block := stream.read_exactly(BLOCK)) and block.count(0) != BLOCK:
         bounds.enter()
         header = _header(block, strict)
-        extended: dict[str, str] = {}
+        extensions: dict[str, str] = {}
         names = 0
         for _ in range(MAX_HEADERS):
-            if header.type not in EXTENDING:
+            if header.type not in EXTENSION_TYPES:
                 break
             names += header.type != tarfile.XGLTYPE
             if strict and names > 1:
                 raise UnreadableError("its tar stream names one entry twice")
-            extended |= _extension(stream, header, strict)
+            extensions |= _extension(stream, header, strict)
             block = _whole(stream, BLOCK)
             if block.count(0) == BLOCK:
                 raise UnreadableError("its tar stream ends after the name of an entry")
@@ -107,7 +107,7 @@ def members(stream: Stream, bounds: Bounds, *, strict: bool = False) -> Iterator
             raise UnreadableError(f"its tar stream has more than {MAX_HEADERS} headers for one entry")
         if header.type == tarfile.GNUTYPE_SPARSE:
             _pass_map(stream, block)
-        member = _member(stream, header, extended, strict)
+        member = _member(stream, header, extensions, strict)
         yield member
         if not member.content.end():
             raise CutOffError(CUT_OFF)
@@ -141,21 +141,21 @@ def _header(block: bytes, strict: bool) -> tarfile.TarInfo:
         raise UnreadableError(f"it holds no tar stream, or a damaged one: {error}") from error
 
 
-def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str], strict: bool) -> Member:
-    path, size = extended.get("path", header.name), extended.get("size", str(header.size))
-    what = WHAT.get(header.type, "neither a folder nor a file")
-    if extended and any(key.startswith("GNU.sparse.") for key in extended):
-        path, what = extended.get("GNU.sparse.name", path), "a sparse file"
+def _member(stream: Stream, header: tarfile.TarInfo, extensions: Mapping[str, str], strict: bool) -> Member:
+    path, size = extensions.get("path", header.name), extensions.get("size", str(header.size))
+    kind = KIND_NAMES.get(header.type, "neither a folder nor a file")
+    if extensions and any(key.startswith("GNU.sparse.") for key in extensions):
+        path, kind = extensions.get("GNU.sparse.name", path), "a sparse file"
     # Programs do not agree on whether an entry that is not a file may have content.
     if not re.fullmatch(r"[0-9]{1,15}", size) or (int(size) and header.type in WITHOUT_CONTENT):
         raise UnreadableError(f"its tar stream gives {path!r} a size of {size!r}")
-    is_folder = header.isdir() or (not strict and not what and path.endswith("/"))
-    target = extended.get("linkpath", header.linkname)
+    is_folder = header.isdir() or (not strict and not kind and path.endswith("/"))
+    target = extensions.get("linkpath", header.linkname)
     return Member(
         path=path,
         is_folder=is_folder,
         is_executable=bool(header.mode & stat.S_IXUSR),
-        what=what,
+        what=kind,
         content=Part(stream, int(size)),
         mode=stat.S_IMODE(header.mode),
         target=target,
@@ -165,7 +165,7 @@ def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str]
 def _pass_map(stream: Stream, block: bytes) -> None:
     more = block[HAS_MORE]
     while more:
-        more = _whole(stream, BLOCK)[MORE_AGAIN]
+        more = _whole(stream, BLOCK)[HAS_MORE_LATER]
 
 
 def _extension(stream: Stream, header: tarfile.TarInfo, strict: bool) -> dict[str, str]:
@@ -175,7 +175,7 @@ def _extension(stream: Stream, header: tarfile.TarInfo, strict: bool) -> dict[st
         raise UnreadableError(f"{header.name!r} is a link")
     data = _whole(stream, header.size)
     _whole(stream, -header.size % BLOCK)
-    if key := EXTENDING[header.type]:
+    if key := EXTENSION_TYPES[header.type]:
         return {key: _text(data.partition(b"\0")[0])}
     records = dict[str, str]()
     for key, value in _records(data):

@@ -81,7 +81,7 @@ def _readable(literal: bytes) -> bytes:
         literal.decode()
     except UnicodeDecodeError:
         text = message.decode("utf-8", "replace")
-        return '"{}"'.format("".join(_quote(each) for each in text)).encode()
+        return '"{}"'.format("".join(_quote(character) for character in text)).encode()
     return literal
 
 

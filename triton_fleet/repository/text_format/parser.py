@@ -1,16 +1,17 @@
-"""Tokens become a message: the grammar of protobuf's text format, without a schema.
+"""Tokens become a message of fields, lists and scalars: protobuf's text format, without a schema.
 
-Source: protobuf, src/google/protobuf/text_format.cc.
+Offsets (`at`, `end`) are in bytes. Source: protobuf, src/google/protobuf/text_format.cc.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from triton_fleet.repository.text_format.nodes import Field, Items, Message, Scalar
-from triton_fleet.repository.text_format.tokens import PbtxtError, Tokens
+from triton_fleet.repository.text_format.tokens import PbtxtError, Tokens, unescape
 
-CLOSING = {"{": "}", "<": ">", "[": "]"}
+CLOSERS = {"{": "}", "<": ">", "[": "]"}
 MAX_DEPTH = 100
 
 
@@ -20,14 +21,14 @@ class Parser:
     def __init__(self, tokens: Tokens) -> None:
         self._tokens, self._kinds, self._next = tokens, tokens.kinds, 0
 
-    def message(self, closing: str = "end", depth: int = 1) -> Message:
+    def message(self, closer: str = "end", depth: int = 1) -> Message:
         """The fields up to a closing token, which is read as well.
 
         Raises:
             PbtxtError: it is not in protobuf's text format, or nested deeper than `MAX_DEPTH`.
         """
         message = Message()
-        while self._kinds[self._next] != closing:
+        while self._kinds[self._next] != closer:
             message.fields.append(self._field(depth))
             self._skip((",", ";"))
         self._advance()
@@ -38,7 +39,7 @@ class Parser:
         name, at = self._tokens.text(token).decode(), self._tokens.starts[token]
         if self._kinds[self._next] == ":":
             self._advance()
-        elif self._kinds[self._next] not in CLOSING:
+        elif self._kinds[self._next] not in CLOSERS:
             raise self._error(f"`:` is missing after {name!r}")
         if self._kinds[self._next] != "[":
             return self._parse_value(name, at, depth)
@@ -61,7 +62,7 @@ class Parser:
         if opening not in ("{", "<"):
             return Field(name, at, self._scalar())
         self._open(depth)
-        return Field(name, at, self.message(CLOSING[opening], depth + 1))
+        return Field(name, at, self.message(CLOSERS[opening], depth + 1))
 
     def _scalar(self) -> Scalar:
         """Adjacent literals are one string."""
@@ -91,11 +92,11 @@ class Parser:
         self._next += 1
         return token
 
-    def _expect(self, kind: str, what: str) -> int:
+    def _expect(self, kind: str, description: str) -> int:
         if self._kinds[self._next] == kind:
             return self._advance()
-        found = self._tokens.text(self._next).decode("utf-8", "replace")
-        raise self._error(f"{what} is expected, not {repr(found) if found else 'the end'}")
+        token_text = self._tokens.text(self._next).decode("utf-8", "replace")
+        raise self._error(f"{description} is expected, not {repr(token_text) if token_text else 'the end'}")
 
     def _open(self, depth: int) -> None:
         if depth >= MAX_DEPTH:
@@ -104,3 +105,58 @@ class Parser:
 
     def _error(self, problem: str) -> PbtxtError:
         return self._tokens.error(self._next, problem)
+
+
+@dataclass(slots=True)
+class Scalar:
+    """A word, or a string of one or more literals as they are written; `end` is that of the last one."""
+
+    at: int
+    end: int
+    literals: Sequence[bytes]
+
+    @property
+    def is_string(self) -> bool:
+        """Whether it stands in quotation marks."""
+        return self.literals[0][:1] in (b'"', b"'")
+
+    @property
+    def text(self) -> str:
+        """A string's value, or the word; bytes that are not UTF-8 become surrogates."""
+        whole = b"".join(unescape(literal[1:-1]) if self.is_string else literal for literal in self.literals)
+        return whole.decode("utf-8", "surrogateescape")
+
+
+@dataclass(slots=True)
+class Message:
+    """What stands between braces, or the whole file."""
+
+    fields: list[Field] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Items:
+    """A list in brackets."""
+
+    items: list[Field] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Field:
+    """A name and its value, or one item of a list; `at` is where it begins."""
+
+    name: str
+    at: int
+    value: Value
+
+
+Value: TypeAlias = Scalar | Message | Items
+
+
+def elements(fields: Sequence[Field]) -> Iterator[Field]:
+    """Each occurrence of a field, in either spelling: `x: [1, 2]` and `x: 1 x: 2` are the same."""
+    for item in fields:
+        if isinstance(item.value, Items):
+            yield from item.value.items
+        else:
+            yield item

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from triton_fleet.repository.text_format.nodes import Field, Message, Scalar, elements
-from triton_fleet.repository.text_format.parser import Parser
+from triton_fleet.repository.text_format.parser import Field, Message, Parser, Scalar, elements
 from triton_fleet.repository.text_format.tokens import Tokens
 
 
@@ -42,7 +41,7 @@ class Tree:
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
         self.root = Parser(tokens).message()
-        self._known: dict[int, dict[str, Occurrences]] = {}
+        self._occurrences: dict[int, dict[str, Occurrences]] = {}
 
     def line(self, *path: str | int) -> int:
         """The line of what the path leads to, from 1."""
@@ -63,14 +62,14 @@ class Tree:
     def _at(self, *path: str | int) -> int:
         at, message, steps = 0, self.root, deque(path)
         while steps:
-            found = self._fields(message).get(str(steps.popleft()))
-            if found is None:
+            occurrences = self._fields(message).get(str(steps.popleft()))
+            if occurrences is None:
                 break
-            at, element, entry = found.at, found.first, None
+            at, element, entry = occurrences.at, occurrences.first, None
             if steps and isinstance(steps[0], int):
-                element = found.chosen(steps.popleft())
+                element = occurrences.chosen(steps.popleft())
                 at = element.at if element else at
-            elif steps and (entry := found.chosen(steps[0])):
+            elif steps and (entry := occurrences.chosen(steps[0])):
                 steps.popleft()
                 at, element = entry.at, entry
             if element is None or not isinstance(element.value, Message):
@@ -86,9 +85,9 @@ class Tree:
         return inner.value if inner and isinstance(inner.value, Message) else entry
 
     def _fields(self, message: Message) -> dict[str, Occurrences]:
-        if id(message) not in self._known:
-            self._known[id(message)] = by_name(message)
-        return self._known[id(message)]
+        if id(message) not in self._occurrences:
+            self._occurrences[id(message)] = by_name(message)
+        return self._occurrences[id(message)]
 
 
 class Occurrences:

@@ -1,15 +1,15 @@
-"""Rules about alarms."""
+"""Rules about alarms, metrics and data capture."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
 
-from triton_fleet.context.alarm_records import SIGNS, AlarmRecord
-from triton_fleet.context.alarm_thresholds import Threshold, missing_metric, thresholds
+from triton_fleet.context.alarms import SIGNS, AlarmRecord, Threshold, missing_metric, thresholds
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import Problem, rule
+from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.source import KeyPath
 
 METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
@@ -98,3 +98,40 @@ def _given_thresholds(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, 
 
 def _path(threshold: Threshold) -> KeyPath:
     return ("alarms", threshold.record.key, threshold.severity)
+
+
+TRITON_METRICS = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/metrics.md"
+
+
+@rule("FL320", Severity.WARNING, source=TRITON_METRICS)
+def dimensions_without_metrics(endpoint: EndpointContext) -> Iterator[Problem]:
+    """`triton_dimensions` is set only if the container publishes metrics with those dimensions.
+
+    The dashboard finds Triton's metrics by `metrics.triton_dimensions`; with `triton: false` there are none,
+    and a shared container publishes them by Triton's labels.
+    """
+    metrics, message = endpoint.spec.metrics, ""
+    if metrics.triton_dimensions and not metrics.triton:
+        message = "`triton_dimensions` has no effect with `triton: false`: no metrics are published"
+    elif metrics.triton_dimensions and endpoint.spec.mode is Mode.SHARED_CONTAINER:
+        message = "`triton_dimensions` has no effect on a shared container, which publishes Triton's labels"
+    if message:
+        yield Problem(("metrics", "triton_dimensions"), message, "leave it out")
+
+
+@rule(
+    "FL343",
+    Severity.WARNING,
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/model-deploy-feature-matrix.html",
+)
+def capture_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Only endpoints that host a single model have data capture.
+
+    AWS's feature matrix lists data capture and Model Monitor for single-model endpoints, not for multi-model
+    ones, although the API accepts both.
+    """
+    spec = endpoint.spec
+    if spec.capture is not None and spec.mode is Mode.MULTI_MODEL:
+        message = "AWS lists data capture for endpoints with a single model, not for mode `multi-model`"
+        hint = 'leave it out, or try it once and write `allow: {capture-in-multi-model: "tried on …"}`'
+        yield Problem(("capture",), message, hint)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from triton_fleet.catalog.front_end import out_of_memory
+from triton_fleet.catalog.variables import out_of_memory
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.models import ModelsContext, PlacedModel
 from triton_fleet.context.variables import DEFAULT_MODEL
 from triton_fleet.findings import Severity
 from triton_fleet.repository.copies import name_mismatch
 from triton_fleet.rules.rule import MODELS, Problem, rule
-from triton_fleet.spec.endpoint import ArchiveSet, Mode
+from triton_fleet.spec.endpoint import HINT, ArchiveSet, Mode, in_s3, name_problem
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.s3_repository import HINT, in_s3, name_problem
 
 START = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
 FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"

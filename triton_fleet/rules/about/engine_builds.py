@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from triton_fleet.builds.engines.artifacts import locked_engines, packed_name
 from triton_fleet.builds.engines.endpoint_engines import planned_engines, spec_engines
-from triton_fleet.builds.engines.lock import locked_engines, packed_name
 from triton_fleet.builds.engines.runner import NoRunner, runner_for
+from triton_fleet.catalog.engines import engine_option
 from triton_fleet.catalog.images import release, releases
 from triton_fleet.catalog.instances import Processor
-from triton_fleet.catalog.tensorrt import engine_option
-from triton_fleet.catalog.versions import numbers
+from triton_fleet.catalog.releases import numbers
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import CONTAINER, Problem, rule
+from triton_fleet.spec.endpoint import in_s3, onnx_in_s3
 from triton_fleet.spec.engine import Compatibility, Precision
-from triton_fleet.spec.s3_repository import in_s3, onnx_in_s3
 from triton_fleet.spec.values import BYTES
 
 PRICING = "https://aws.amazon.com/sagemaker/pricing/"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_fleet.catalog.front_end import (
+from triton_fleet.catalog.limits import guide_body_limit
+from triton_fleet.catalog.variables import (
     flags,
     flags_of_single_mode,
     flags_of_the_shared_container,
     flags_of_the_start_script,
     variable_of_flag,
+    variables,
 )
-from triton_fleet.catalog.invocations import guide_body_limit
-from triton_fleet.catalog.variables import variables
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.listeners import ADDITIONAL_ARGS
-from triton_fleet.context.variables import DEFAULT_MODEL, PREFIX, set_by_spec
+from triton_fleet.context.variables import ADDITIONAL_ARGS, DEFAULT_MODEL, PREFIX, set_by_spec
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.container import LOAD_MODEL, Container

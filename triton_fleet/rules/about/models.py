@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_fleet.catalog.front_end import gpu_backends
 from triton_fleet.catalog.images import backends_elsewhere, removed_backends
 from triton_fleet.catalog.instances import Processor
-from triton_fleet.catalog.variables import variables
+from triton_fleet.catalog.variables import gpu_backends, variables
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.listeners import ADDITIONAL_ARGS
 from triton_fleet.context.models import ModelContext
-from triton_fleet.context.variables import PREFIX
+from triton_fleet.context.variables import ADDITIONAL_ARGS, PREFIX
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import MODEL, MODEL_ON_INSTANCE, Problem, rule
 from triton_fleet.spec.endpoint import Compression, Mode

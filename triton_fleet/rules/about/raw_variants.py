@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from triton_fleet.catalog.capacity import pool_regions
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.context.alarm_thresholds import missing_metric, thresholds
+from triton_fleet.catalog.properties import pool_regions
+from triton_fleet.context.alarms import missing_metric, thresholds
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.machines import (
     MAX_POOLS,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.kinds import kinds
+from triton_fleet.context.metrics import kinds
 from triton_fleet.context.raw import raw_properties
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import POOL, Problem, rule

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.catalog.limits import limit
-from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.tags import endpoint_tags
+from triton_fleet.context.context import EndpointContext, endpoint_tags
 from triton_fleet.rules.rule import Problem, rule
 
 

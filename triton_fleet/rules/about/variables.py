@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from triton_fleet.catalog.limits import limit
 from triton_fleet.catalog.variables import Variable, variables
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.context.listeners import TRUE
 from triton_fleet.context.shared_container import OWN_PREFIX
-from triton_fleet.context.variables import PREFIX, PUBLISH_METRICS, set_by_spec
+from triton_fleet.context.variables import PREFIX, PUBLISH_METRICS, TRUE, set_by_spec
 from triton_fleet.findings import Severity
-from triton_fleet.rules.about.secrets import redact
+from triton_fleet.rules.about.security import redact
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.problems import did_you_mean

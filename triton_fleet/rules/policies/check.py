@@ -45,12 +45,16 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
         checked: The specs to check, as they hold in the environment.
         today: The day on which exceptions and releases are compared.
     """
-    files, findings = read_policies(project)
-    findings += project.fleet.prices.findings
+    findings = file_findings(project)
     check = PolicyCheck(project, [Subject(each, project) for each in checked], today)
-    for file in files:
+    for file in read_policies(project)[0]:
         findings += check.findings(file)
     return [*findings, *check.unread_findings()]
+
+
+def file_findings(project: Project) -> list[Finding]:
+    """Findings of mistakes in policies and prices."""
+    return [*read_policies(project)[1], *project.fleet.prices.findings]
 
 
 def refusals(

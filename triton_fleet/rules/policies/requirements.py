@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from triton_fleet.context.context import endpoint_tags
 from triton_fleet.context.rollout import MIN_BAKE_SECONDS, rollback_alarms
-from triton_fleet.context.tags import endpoint_tags
 from triton_fleet.core.sizes import count_of
 from triton_fleet.rules.policies.breach import Breach
 from triton_fleet.rules.policies.scope import listed

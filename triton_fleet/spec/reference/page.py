@@ -30,13 +30,13 @@ ENVIRONMENT = """\
 `environments/ENV.yaml` states where endpoints are deployed and what differs there. A spec overrides the
 environment's `defaults`, and the environment's `overrides` override the spec; both have
 [the keys of a spec](spec.md). Mappings merge key by key, everything else is replaced. All layers and their
-order: [teams.md](teams.md). What endpoints are allowed: [policies.md](policies.md).
+order: [teams.md](teams.md). What endpoints are allowed: [teams.md](teams.md#policies).
 """
 POLICY = """\
 # Keys of a policy
 
 `policies/NAME.yaml` states what platform engineers allow, with exceptions. How policies are checked, with
-examples: [policies.md](policies.md).
+examples: [teams.md](teams.md#policies).
 """
 PRICES = """\
 # Keys of prices.yaml

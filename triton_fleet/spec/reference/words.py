@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from triton_fleet.spec.access import GitHubProvider, GitLabProvider
-from triton_fleet.spec.arns import BoundaryArn, KeyArn, RoleArn
-from triton_fleet.spec.capture import WholeShare
+from triton_fleet.spec.access import BoundaryArn, GitHubProvider, GitLabProvider, KeyArn, RoleArn
 from triton_fleet.spec.engine import Shape
 from triton_fleet.spec.instance import InstanceType
+from triton_fleet.spec.monitoring import WholeShare
 from triton_fleet.spec.policy import Day, Pattern
 from triton_fleet.spec.values import Bytes, Digest, Milliseconds, ModelName, Name, Seconds, Share
 

@@ -1,21 +1,51 @@
-"""Starts, reads and stops CodeBuild's builds."""
+"""The AWS services of builds, and CodeBuild's builds: starts, reads and stops them."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from triton_fleet.findings import CannotRunError
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_ssm.client import SSMClient
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildClients:
+    """Clients of one account and region; threads may share them."""
+
+    s3: S3Client
+    ssm: SSMClient
+    codebuild: Any
+    logs: Any
+
+
+Builders: TypeAlias = "Callable[[], BuildClients]"
+"""Creates the clients; called only if an engine has to be built."""
+
+
+def no_builders() -> BuildClients:
+    """The stand-in for `Builders` where no engine may be built.
+
+    Raises:
+        CannotRunError: always.
+    """
+    raise CannotRunError(
+        "an engine has to be built, which this command does not do", "publish the endpoint first"
+    )
+
+
 LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
 NO_QUOTA = "more than 0 builds"
 """In CodeBuild's message if the quota is 0: waiting does not help."""
-NOT_TAKEN = "InvalidInputException"
-THROTTLED = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
+INVALID_INPUT = "InvalidInputException"
+THROTTLING_CODES = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 """Codes of requests that are retried a little later."""
 SERVER_ERROR = 500
 IN_PROGRESS, SUCCEEDED, STOPPED, TIMED_OUT = "IN_PROGRESS", "SUCCEEDED", "STOPPED", "TIMED_OUT"
@@ -26,7 +56,7 @@ def passes(error: Exception) -> bool:
     if not isinstance(error, ClientError):
         return isinstance(error, BotoCoreError)
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return status >= SERVER_ERROR or error.response["Error"]["Code"] in THROTTLED
+    return status >= SERVER_ERROR or error.response["Error"]["Code"] in THROTTLING_CODES
 
 
 class LimitError(Exception):
@@ -68,7 +98,7 @@ class Build:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildStart:
-    """What a build is started with.
+    """Arguments of a build's start.
 
     Attributes:
         project: The CodeBuild project.
@@ -117,12 +147,12 @@ def start_build(codebuild: Any, start: BuildStart, token: str) -> str:
         code, reason = error.response["Error"]["Code"], error.response["Error"]["Message"]
         if code == LIMIT and NO_QUOTA in reason:
             raise RefusalError(reason, is_quota=True) from error
-        if code == LIMIT or code in THROTTLED:
+        if code == LIMIT or code in THROTTLING_CODES:
             raise LimitError(reason) from error
         if code == NO_PROJECT:
             problem = f"the CodeBuild project {start.project} does not exist"
             raise CannotRunError(problem, start.foundation) from error
-        if code == NOT_TAKEN:
+        if code == INVALID_INPUT:
             raise RefusalError(reason, is_quota=False) from error
         raise
 
@@ -133,10 +163,10 @@ def describe_build(codebuild: Any, id: str) -> Build | None:
     Raises:
         ClientError: CodeBuild refuses.
     """
-    found = codebuild.batch_get_builds(ids=[id])["builds"]
-    if not found:
+    answer = codebuild.batch_get_builds(ids=[id])["builds"]
+    if not answer:
         return None
-    build, logs = found[0], found[0].get("logs", {})
+    build, logs = answer[0], answer[0].get("logs", {})
     return Build(
         id=build["id"],
         status=build["buildStatus"],
@@ -159,7 +189,7 @@ def _reason(build: Any) -> str:
     return messages[0] if messages else ""
 
 
-KEPT = 15
+MAX_LOG_LINES = 15
 """How many last log lines are reported of a build that fails without a reason."""
 AGENT = "[Container]"
 """The beginning of CodeBuild's own lines."""
@@ -171,7 +201,7 @@ class BuildLog:
 
     def __init__(self, logs: Any) -> None:
         self._logs, self._stream, self._token = logs, "", ""
-        self.last: deque[str] = deque(maxlen=KEPT)
+        self.last: deque[str] = deque(maxlen=MAX_LOG_LINES)
 
     def read(self, build: Build) -> str:
         """Read new lines; return the last line so far, "" if there is none.

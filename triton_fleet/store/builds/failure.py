@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from triton_fleet.awsapi.errors import NOT_FOUND, http_status
 from triton_fleet.store.builds.codebuild import SUCCEEDED, TIMED_OUT, Build
 
 if TYPE_CHECKING:
@@ -16,11 +17,10 @@ if TYPE_CHECKING:
 
 MAX_LINES = 5
 """How many last lines of the log are in a message."""
-MISSING = 404
 
 
 class Failure(BaseModel):
-    """What the build script writes to the bucket if it fails."""
+    """The failure that the build script writes to the bucket."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -43,7 +43,7 @@ class FailureTerms:
         late: The code of a build that took too long.
         timeout: What limits its time.
         manifest: The address of what a build that succeeds writes last.
-        what: What is built: `an engine`.
+        subject: What is built: `an engine`.
     """
 
     codes: Mapping[int, str]
@@ -51,7 +51,7 @@ class FailureTerms:
     late: str
     timeout: str
     manifest: str
-    what: str
+    subject: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,13 +72,13 @@ def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | N
         ClientError: access is denied.
     """
     try:
-        found = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+        content = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
     except ClientError as error:
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] == MISSING:
+        if http_status(error) == NOT_FOUND:
             return None
         raise
     try:
-        failure = Failure.model_validate_json(found)
+        failure = Failure.model_validate_json(content)
     except ValidationError:
         return None
     return failure if failure.by in ("", build) else None
@@ -88,12 +88,12 @@ def failure_report(
     build: Build, failure: Failure | None, log: Sequence[str], terms: FailureTerms
 ) -> FailureReport:
     """The report of a build that ended without a result."""
-    where = build.link or f"{build.log_group}, stream {build.log_stream}"
+    log_location = build.link or f"{build.log_group}, stream {build.log_stream}"
     code, reason, remedy, lines = _describe(build, failure, terms)
-    shown = list(lines or log)[-MAX_LINES:]
-    quoted = "".join(f"\n    {line}" for line in shown if line not in reason)
-    hint = "; ".join(filter(None, (remedy, f"the full log is in {where}")))
-    return FailureReport(code=code, reason=f"{reason}{quoted}", hint=hint)
+    last_lines = list(lines or log)[-MAX_LINES:]
+    quotation = "".join(f"\n    {line}" for line in last_lines if line not in reason)
+    hint = "; ".join(filter(None, (remedy, f"the full log is in {log_location}")))
+    return FailureReport(code=code, reason=f"{reason}{quotation}", hint=hint)
 
 
 def _describe(
@@ -106,6 +106,6 @@ def _describe(
         return terms.late, "CodeBuild stopped the build at its timeout", f"raise {terms.timeout}", ()
     if build.status == SUCCEEDED:
         remedy = f"delete {terms.manifest} if it exists without its result, and publish again"
-        return terms.unknown, f"the build succeeded without writing {terms.what}", remedy, ()
+        return terms.unknown, f"the build succeeded without writing {terms.subject}", remedy, ()
     reason = f": {build.reason}" if build.reason else ""
     return terms.unknown, f"the build ended with the status {build.status}{reason}", "", ()

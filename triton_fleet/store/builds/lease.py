@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
-from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, answered_at, http_status
 from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
-
-MISSING, CONFLICT, TAKEN = 404, 409, 412
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,20 +41,20 @@ AnyTerms = TypeVar("AnyTerms", bound=Terms)
 
 @dataclass(frozen=True, kw_only=True)
 class SeenLease(Generic[AnyTerms]):
-    """A lease as it was read; `remaining` is for how many seconds it is valid, none or less if it expired.
+    """A lease as it was read; `lifetime` is for how many seconds it is valid, none or less if it expired.
 
-    `written` is when it was taken, renewed or ended last.
+    `write_time` is when it was taken, renewed or ended last.
     """
 
     terms: AnyTerms
     etag: str
-    remaining: float
-    written: datetime
+    lifetime: float
+    write_time: datetime
 
     @property
     def is_expired(self) -> bool:
         """Whether its holder is gone."""
-        return self.remaining <= 0
+        return self.lifetime <= 0
 
 
 class LostError(Exception):
@@ -78,33 +76,35 @@ class Lease(Generic[AnyTerms]):
         """Take it if it is free; return whether that succeeded."""
         return self._write(IfNoneMatch="*")
 
-    def seen(self) -> SeenLease[AnyTerms] | None:
+    def current(self) -> SeenLease[AnyTerms] | None:
         """The current lease; None if it is free.
 
         Raises:
             CannotRunError: the object is not a lease.
         """
         try:
-            found = self._s3.get_object(Bucket=self._bucket, Key=self._key)
+            answer = self._s3.get_object(Bucket=self._bucket, Key=self._key)
         except ClientError as error:
-            if _status(error) == MISSING:
+            if http_status(error) == NOT_FOUND:
                 return None
             raise
         try:
-            terms = self._content.validate_json(found["Body"].read())
+            terms = self._content.validate_json(answer["Body"].read())
         except ValidationError as error:
             problem = f"s3://{self._bucket}/{self._key} is not a lease: {error.errors()[0]['msg']}"
             remedy = "delete it if nobody deploys or builds, then run the command again"
             raise CannotRunError(problem, remedy) from error
         # A lease from the future has expired too: the embedded S3 uses this machine's clock, which may jump.
-        age = abs(answered_at(found) - found["LastModified"])
+        age = abs(answered_at(answer) - answer["LastModified"])
         # Whoever may write to the bucket could write any time: no lease lasts longer than one's own.
-        remaining = max(0, min(terms.seconds, self._longest)) - age.total_seconds()
-        return SeenLease(terms=terms, etag=found["ETag"], remaining=remaining, written=found["LastModified"])
+        lifetime = max(0, min(terms.seconds, self._longest)) - age.total_seconds()
+        return SeenLease(
+            terms=terms, etag=answer["ETag"], lifetime=lifetime, write_time=answer["LastModified"]
+        )
 
-    def take_over(self, seen: SeenLease[AnyTerms], build: str = "") -> bool:
+    def take_over(self, current: SeenLease[AnyTerms], build: str = "") -> bool:
         """Take over an expired lease with its running build; return whether no one else was faster."""
-        self._etag, before = seen.etag, self._etag
+        self._etag, before = current.etag, self._etag
         try:
             self.renew(build)
         except LostError:
@@ -136,28 +136,24 @@ class Lease(Generic[AnyTerms]):
         try:
             self._s3.delete_object(Bucket=self._bucket, Key=self._key, IfMatch=self._etag)
         except ClientError as error:
-            if _status(error) not in (MISSING, TAKEN, CONFLICT):
+            if http_status(error) not in (NOT_FOUND, PRECONDITION_FAILED, CONFLICT):
                 raise
 
     def _write(self, **condition: Any) -> bool:
         """Write the terms on a condition; return whether they were written."""
-        written: Any = {
+        request: Any = {
             "Bucket": self._bucket,
             "Key": self._key,
             "Body": self._content.dump_json(self._terms),
         }
         try:
-            self._etag = self._s3.put_object(**written, **condition)["ETag"]
+            self._etag = self._s3.put_object(**request, **condition)["ETag"]
         except ClientError as error:
-            if _status(error) not in (MISSING, TAKEN, CONFLICT):
+            if http_status(error) not in (NOT_FOUND, PRECONDITION_FAILED, CONFLICT):
                 raise
             # If an answer was lost, botocore has retried, and the existing object is our own.
-            there = self.seen()
-            if there is None or there.terms != self._terms:
+            current = self.current()
+            if current is None or current.terms != self._terms:
                 return False
-            self._etag = there.etag
+            self._etag = current.etag
         return True
-
-
-def _status(error: ClientError) -> int:
-    return error.response["ResponseMetadata"]["HTTPStatusCode"]

@@ -13,7 +13,7 @@ from typing import Generic
 
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.work import BuildContext, BuildTask, BuildWork, Pace, Result
 from triton_fleet.store.progress import Tell
 
@@ -22,10 +22,10 @@ PACE = Pace()
 
 @dataclass(frozen=True)
 class BuildOutcome(Generic[Result]):
-    """What came of one task: its result, whether it was built for this publish, or why there is none."""
+    """The outcome of one task: its result, whether it was built for this publish, or why there is none."""
 
     result: Result | None = None
-    was_built: bool = False
+    is_new: bool = False
     findings: tuple[Finding, ...] = ()
 
 
@@ -34,13 +34,13 @@ class BuildTerms:
     """How the builds of one publish run: how many at one time, and where they report.
 
     Attributes:
-        at_once: How many.
+        max_parallel: How many.
         pace: How often CodeBuild is asked.
         progress: Around the build of one task, by its name; gives what is called with each line.
         stop: What else is stopped when the publish is interrupted.
     """
 
-    at_once: int
+    max_parallel: int
     pace: Pace
     progress: Callable[[str], AbstractContextManager[Tell]]
     stop: Callable[[], None]
@@ -55,28 +55,28 @@ def run_builds(
         CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
         ClientError: AWS refuses.
     """
-    cancelled = Event()
-    shared = BuildContext(
+    cancellation = Event()
+    context = BuildContext(
         clients=clients,
         bucket=bucket,
         holder=f"{_user()}@{socket.gethostname()}, process {os.getpid()}",
         pace=terms.pace,
-        cancelled=cancelled,
+        cancellation=cancellation,
     )
 
-    def built(task: BuildTask[Result]) -> BuildOutcome[Result]:
+    def outcome(task: BuildTask[Result]) -> BuildOutcome[Result]:
         try:
             with terms.progress(f"{task.kind} {task.name}") as tell:
-                work = BuildWork(shared, task, tell)
+                work = BuildWork(context, task, tell)
                 return BuildOutcome(work.result(), work.has_built)
         except FindingsError as error:
             return BuildOutcome(findings=tuple(error.findings))
 
     def stop() -> None:
-        cancelled.set()
+        cancellation.set()
         terms.stop()
 
-    return all_in_parallel(tasks, built, terms.at_once, stop)
+    return all_in_parallel(tasks, outcome, terms.max_parallel, stop)
 
 
 def _user() -> str:

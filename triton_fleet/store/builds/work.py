@@ -15,10 +15,10 @@ from uuid import uuid4
 from botocore.exceptions import BotoCoreError, ClientError
 
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.store.builds.clients import BuildClients
 from triton_fleet.store.builds.codebuild import (
     STOPPED,
     Build,
+    BuildClients,
     BuildLog,
     BuildStart,
     LimitError,
@@ -40,7 +40,7 @@ class Pace:
 
     Attributes:
         look: The first pause between requests for a build.
-        most: The longest pause between them.
+        longest_pause: The longest pause between them.
         renew: The time after which a lease is renewed.
         lease: How long a lease is valid.
         limit: How long to retry a start if the account's quota of builds is used up and none of them is this
@@ -48,17 +48,17 @@ class Pace:
     """
 
     look: float = 2
-    most: float = 15
+    longest_pause: float = 15
     renew: float = 60
     lease: int = 300
     limit: float = 1800
 
-    def waits(self, most: float) -> Iterator[float]:
-        """Growing pauses, from `look` up to `most` seconds."""
+    def waits(self, longest: float) -> Iterator[float]:
+        """Growing pauses, from `look` up to `longest` seconds."""
         wait = self.look
         while True:
             yield wait
-            wait = min(1.5 * wait, most)
+            wait = min(1.5 * wait, longest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class BuildContext:
     bucket: str
     holder: str
     pace: Pace
-    cancelled: Event
+    cancellation: Event
     under_way: set[str] = field(default_factory=set)
 
     def pause(self, seconds: float) -> None:
@@ -78,12 +78,12 @@ class BuildContext:
         Raises:
             CancelledError: the publish was interrupted.
         """
-        if self.cancelled.wait(seconds):
+        if self.cancellation.wait(seconds):
             raise CancelledError
 
 
 class BuildTask(Protocol[Result]):
-    """What is to be built: an engine, an image. Its methods raise what AWS raises besides."""
+    """An engine or an image to build. Its methods raise what AWS raises besides."""
 
     kind: ClassVar[str]
     """What is built: `engine`, `image`."""
@@ -119,11 +119,11 @@ class BuildTask(Protocol[Result]):
 class BuildWork(Generic[Result]):
     """One task of one publish; `has_built` is whether this publish built it."""
 
-    def __init__(self, shared: BuildContext, task: BuildTask[Result], tell: Callable[[str], None]) -> None:
-        self._shared, self._task, self._tell = shared, task, tell
-        self._terms = Terms(holder=shared.holder, token=uuid4().hex, seconds=shared.pace.lease)
-        self._lease = Lease(shared.clients.s3, shared.bucket, task.lease, self._terms)
-        self._log = BuildLog(shared.clients.logs)
+    def __init__(self, context: BuildContext, task: BuildTask[Result], tell: Callable[[str], None]) -> None:
+        self._context, self._task, self._tell = context, task, tell
+        self._terms = Terms(holder=context.holder, token=uuid4().hex, seconds=context.pace.lease)
+        self._lease = Lease(context.clients.s3, context.bucket, task.lease, self._terms)
+        self._log = BuildLog(context.clients.logs)
         self.has_built = False
 
     def result(self) -> Result:
@@ -137,66 +137,66 @@ class BuildWork(Generic[Result]):
         """
         self._task.prepare()
         while True:
-            found = self._task.find() or self._try_build()
-            if found is not None:
-                return found
+            build_result = self._task.find() or self._try_build()
+            if build_result is not None:
+                return build_result
 
     def _try_build(self) -> Result | None:
         """The result; None to check again who builds it."""
         if self._lease.take():
             return self._hold("")
-        seen = self._lease.seen()
-        if seen is None:
+        lease = self._lease.current()
+        if lease is None:
             return None
-        build = self._look(seen.terms.build) if seen.terms.build else None
-        if build is not None and not build.is_over and not seen.is_expired:
-            return self._follow(build.id, seen)
-        if build is not None and build.is_over and (found := self._task.find()):
-            return found
-        if seen.is_expired or build is not None:
+        build = self._look(lease.terms.build) if lease.terms.build else None
+        if build is not None and not build.is_over and not lease.is_expired:
+            return self._follow(build.id, lease)
+        if build is not None and build.is_over and (result := self._task.find()):
+            return result
+        if lease.is_expired or build is not None:
             # The holder is gone, or its build has ended; a build that still runs is taken over.
-            running = build.id if build is not None and not build.is_over else ""
-            return self._hold(running) if self._lease.take_over(seen, running) else None
+            build_id = build.id if build is not None and not build.is_over else ""
+            return self._hold(build_id) if self._lease.take_over(lease, build_id) else None
         # Whether the holder lives, this machine cannot know: it may be another one.
-        wait = f"if that was killed, this one starts in {ceil(seen.remaining)} s"
-        self._tell(f"{seen.terms.holder} is starting the build; {wait}")
-        self._shared.pause(self._shared.pace.look)
+        wait = f"if that was killed, this one starts in {ceil(lease.lifetime)} s"
+        self._tell(f"{lease.terms.holder} is starting the build; {wait}")
+        self._context.pause(self._context.pace.look)
         return None
 
-    def _follow(self, id: str, seen: SeenLease[Terms]) -> Result | None:
-        self._tell(f"{seen.terms.holder} is building it")
+    def _follow(self, id: str, lease: SeenLease[Terms]) -> Result | None:
+        self._tell(f"{lease.terms.holder} is building it")
         build = self._await_end(id, renews=False)
         if build.status == STOPPED:
-            self._shared.pause(self._shared.pace.look)
+            self._context.pause(self._context.pace.look)
             return self._task.find()
-        return self._ended(build)
+        return self._finish(build)
 
     def _hold(self, id: str) -> Result | None:
         """Build it under the lease, or wait for the running build."""
-        with self._lease_context() as held:
-            if not id and (found := self._task.find()):
-                return found
+        with self._lease_context() as build_ids:
+            if not id and (result := self._task.find()):
+                return result
             try:
-                held.append(id or self._start_build())
-                build = self._await_end(held[0], renews=True)
+                build_ids.append(id or self._start_build())
+                build = self._await_end(build_ids[0], renews=True)
             except LostError:
                 return None
-            held.clear()
-            found = self._ended(build)
+            build_ids.clear()
+            result = self._finish(build)
             self.has_built = not id
-            return found
+            return result
 
     @contextmanager
     def _lease_context(self) -> Iterator[list[str]]:
         """Release the lease at the end; the list has the id of the running build."""
-        held, gives_up = list[str](), True
+        build_ids, gives_up = list[str](), True
         try:
-            yield held
+            yield build_ids
         except CancelledError:
-            gives_up = all(self._stop(id) for id in held)
+            gives_up = all(self._stop(id) for id in build_ids)
             raise
         except (ClientError, BotoCoreError):
-            gives_up = not held
+            gives_up = not build_ids
             raise
         finally:
             if gives_up:  # else the lease keeps the id of the running build until it expires
@@ -209,24 +209,24 @@ class BuildWork(Generic[Result]):
         Raises:
             LostError: another publisher has the lease by now.
         """
-        shared, start = self._shared, self._task.start()
-        until, token = time.monotonic() + shared.pace.limit, uuid4().hex
-        waits = shared.pace.waits(shared.pace.renew)
+        context, start = self._context, self._task.start()
+        until, token = time.monotonic() + context.pace.limit, uuid4().hex
+        waits = context.pace.waits(context.pace.renew)
         while True:
-            is_own_limit = bool(shared.under_way)
+            is_own_limit = bool(context.under_way)
             try:
-                id = start_build(shared.clients.codebuild, start, token)
+                id = start_build(context.clients.codebuild, start, token)
             except RefusalError as error:
                 raise FindingsError(self._task.refusal(error)) from error
             except LimitError as error:
                 if is_own_limit:
-                    until = time.monotonic() + shared.pace.limit
+                    until = time.monotonic() + context.pace.limit
                 elif time.monotonic() >= until:
                     problem = f"CodeBuild does not start the build of {self._task.name}: {error}"
                     remedy = "request a higher quota of concurrent builds, or run the command again later"
                     raise CannotRunError(problem, remedy) from error
                 self._tell(f"waits for other builds: {error}")
-                shared.pause(next(waits))
+                context.pause(next(waits))
                 self._lease.renew("")
             else:
                 break
@@ -240,7 +240,7 @@ class BuildWork(Generic[Result]):
     def _stop(self, id: str) -> bool:
         """Stop a build; return False if CodeBuild does not."""
         try:
-            self._shared.clients.codebuild.stop_build(id=id)
+            self._context.clients.codebuild.stop_build(id=id)
         except (ClientError, BotoCoreError):
             return False
         return True
@@ -251,15 +251,15 @@ class BuildWork(Generic[Result]):
         Raises:
             LostError: another publisher has the lease by now.
         """
-        self._shared.under_way.add(id)
+        self._context.under_way.add(id)
         try:
             return self._waited_for(id, renews=renews)
         finally:
-            self._shared.under_way.discard(id)
+            self._context.under_way.discard(id)
 
     def _waited_for(self, id: str, *, renews: bool) -> Build:
-        pace, renewed = self._shared.pace, time.monotonic()
-        waits = pace.waits(pace.most)
+        pace, renewal_time = self._context.pace, time.monotonic()
+        waits = pace.waits(pace.longest_pause)
         while True:
             build = self._look(id)
             if build is None:
@@ -268,23 +268,23 @@ class BuildWork(Generic[Result]):
                 self._tell(self._log.read(build) or build.phase.lower())
             if build.is_over:
                 return build
-            if renews and time.monotonic() - renewed >= pace.renew:
+            if renews and time.monotonic() - renewal_time >= pace.renew:
                 self._lease.renew(id)
-                renewed = time.monotonic()
-            self._shared.pause(next(waits))
+                renewal_time = time.monotonic()
+            self._context.pause(next(waits))
 
     def _look(self, id: str) -> Build | None:
-        failed = 0
+        failures = 0
         while True:
             try:
-                return describe_build(self._shared.clients.codebuild, id)
+                return describe_build(self._context.clients.codebuild, id)
             except (ClientError, BotoCoreError) as error:
-                failed += 1
-                if not passes(error) or failed == FAILED_LOOKS:
+                failures += 1
+                if not passes(error) or failures == FAILED_LOOKS:
                     raise
-            self._shared.pause(self._shared.pace.most)
+            self._context.pause(self._context.pace.longest_pause)
 
-    def _ended(self, build: Build) -> Result:
-        if found := self._task.find():
-            return found
+    def _finish(self, build: Build) -> Result:
+        if result := self._task.find():
+            return result
         raise FindingsError(self._task.failure(build, self._log.last))

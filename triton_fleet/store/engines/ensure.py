@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from triton_fleet.findings import Finding
 from triton_fleet.project.project import Project
 from triton_fleet.store.archive_requirements import Content
-from triton_fleet.store.builds.clients import Builders
+from triton_fleet.store.builds.codebuild import BuildClients, Builders
+from triton_fleet.store.builds.run import BuildOutcome, BuildTerms, run_builds
 from triton_fleet.store.builds.work import Pace
-from triton_fleet.store.engines.builds import build_engines
+from triton_fleet.store.engines.inputs import BuildInputs
 from triton_fleet.store.engines.request import StoredPlan, WantedEngine, engines_in, stored_plans
+from triton_fleet.store.engines.task import EngineTask
 from triton_fleet.store.progress import PublishProgress
+from triton_fleet.store.upload.archives import Uploads
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -24,12 +27,12 @@ class BucketEngines:
     """The plans in the bucket by key, how many were built, and why others are missing."""
 
     plans: Mapping[str, StoredPlan]
-    built: int
+    new_count: int
     findings: tuple[Finding, ...]
 
     def has_all_of(self, content: Content) -> bool:
         """Whether all engines of a content exist."""
-        return all(engine.build.key in self.plans for engine in engines_in(content.wanted[0]))
+        return all(engine.build.key in self.plans for engine in engines_in(content.requirements[0]))
 
 
 def ensure_engines(
@@ -46,16 +49,39 @@ def ensure_engines(
         CannotRunError: engines cannot be built in this account now.
         ClientError: AWS refuses.
     """
-    plans = stored_plans(s3, project.place.bucket, engines)
-    lacking = [engine for engine in engines if engine.key not in plans]
-    outcomes = build_engines(builders(), project, lacking, progress, pace) if lacking else []
-    built = {
-        engine.key: each.result
-        for engine, each in zip(lacking, outcomes, strict=True)
-        if each.result is not None
+    plans = stored_plans(s3, project.deployment.bucket, engines)
+    absent = [engine for engine in engines if engine.key not in plans]
+    outcomes = build_engines(builders(), project, absent, progress, pace) if absent else []
+    new_plans = {
+        engine.key: build_outcome.result
+        for engine, build_outcome in zip(absent, outcomes, strict=True)
+        if build_outcome.result is not None
     }
     return BucketEngines(
-        plans={**plans, **built},
-        built=sum(outcome.was_built for outcome in outcomes),
+        plans={**plans, **new_plans},
+        new_count=sum(outcome.is_new for outcome in outcomes),
         findings=tuple(finding for outcome in outcomes for finding in outcome.findings),
     )
+
+
+def build_engines(
+    clients: BuildClients,
+    project: Project,
+    engines: Sequence[WantedEngine],
+    progress: PublishProgress,
+    pace: Pace,
+) -> list[BuildOutcome[StoredPlan]]:
+    """Build these engines, in their order; a failure does not stop the others, an interruption stops all.
+
+    Raises:
+        CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
+        ClientError: AWS refuses.
+    """
+    settings, bucket = project.environment.engine_builds, project.deployment.bucket
+    with Uploads(clients.s3) as uploads, progress.builds():
+        inputs = BuildInputs(clients, project, uploads)
+        tasks = [EngineTask(clients, bucket, inputs, engine, settings.timeout) for engine in engines]
+        terms = BuildTerms(
+            max_parallel=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel
+        )
+        return run_builds(clients, bucket, tasks, terms)

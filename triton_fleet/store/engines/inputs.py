@@ -7,31 +7,24 @@ from functools import cached_property
 
 from botocore.exceptions import ClientError
 
+from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, http_status
+from triton_fleet.builds.engines.artifacts import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
 from triton_fleet.builds.engines.endpoint_engines import spec_engines
-from triton_fleet.builds.engines.object_keys import (
-    FAILURE,
-    JOBS,
-    MANIFEST,
-    PLAN,
-    REQUEST,
-    built_key,
-    onnx_key,
-)
 from triton_fleet.builds.engines.request import EngineJob, EngineRequest
 from triton_fleet.catalog.amis import least_driver
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
 from triton_fleet.project.project import Project
 from triton_fleet.spec.source import finding_at
-from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.script import ScriptUpload
 from triton_fleet.store.content_store import digest_of
 from triton_fleet.store.engines.onnx import OnnxFile, OnnxObject, onnx_of
 from triton_fleet.store.engines.request import EngineUse, WantedEngine
 from triton_fleet.store.sources.s3_object import s3_errors_as_findings
-from triton_fleet.store.upload.archives import ContentChangedError, ObjectPlace, Uploads
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace
 
-CHANGED = "FL373"
-TAKEN, CONFLICT = 412, 409
+CHANGED_CONTENT = "FL373"
 NO_ROLE = "ParameterNotFound"
 VOLUME_GB = 30
 """For a job's scratch files, beside four times the ONNX model; the image has its own space."""
@@ -42,8 +35,8 @@ class BuildInputs:
 
     def __init__(self, clients: BuildClients, project: Project, uploads: Uploads) -> None:
         self._clients, self._s3, self._uploads = clients, clients.s3, uploads
-        self._place, self._project = project.place, project
-        self._script = ScriptUpload(clients.s3, project.place.bucket)
+        self._deployment, self._project = project.deployment, project
+        self._script = ScriptUpload(clients.s3, project.deployment.bucket)
 
     def put_onnx(self, engine: WantedEngine) -> None:
         """Put the ONNX model there, unless it exists; the first use that still has this content is read.
@@ -53,7 +46,7 @@ class BuildInputs:
             CannotRunError: S3 refuses.
             ClientError: S3 refuses.
         """
-        place = ObjectPlace(self._place.bucket, onnx_key(engine.first.engine.build.onnx))
+        place = ObjectPlace(self._deployment.bucket, onnx_key(engine.first.engine.build.onnx))
         if digest_of(self._s3, place.bucket, place.key) is not None:
             return
         findings: list[Finding] = []
@@ -75,16 +68,18 @@ class BuildInputs:
             CannotRunError: Foundation has no role for jobs.
             ClientError: AWS refuses.
         """
-        bucket, key = self._place.bucket, use.engine.build.key
+        bucket, key = self._deployment.bucket, use.engine.build.key
         self._s3.delete_object(Bucket=bucket, Key=built_key(key, FAILURE))
         request = self._request(use, seconds)
         self._s3.put_object(Bucket=bucket, Key=built_key(key, REQUEST), Body=request.json().encode())
 
     def _put_onnx(self, use: EngineUse, place: ObjectPlace) -> None:
-        loaded = self._project.load(use.endpoint.name)
-        found = {(index, engine.model): (path, engine) for path, index, engine in spec_engines(loaded.spec)}
-        path, engine = found[(use.engine.index, use.engine.model)]
-        source = onnx_of(loaded, path, engine, lambda: self._s3)
+        loaded_spec = self._project.load(use.endpoint.name)
+        engines = {
+            (index, engine.model): (path, engine) for path, index, engine in spec_engines(loaded_spec.spec)
+        }
+        path, engine = engines[(use.engine.index, use.engine.model)]
+        source = onnx_of(loaded_spec, path, engine, lambda: self._s3)
         digest, size = use.engine.build.onnx, use.engine.size
         try:
             if isinstance(source, OnnxFile):
@@ -98,7 +93,7 @@ class BuildInputs:
             raise FindingsError([self._change_finding(use, promoted_from)]) from error
 
     def _change_finding(self, use: EngineUse, promoted_from: str | None) -> Finding:
-        endpoint, environment, model = use.endpoint.name, self._place.environment, use.engine.model
+        endpoint, environment, model = use.endpoint.name, self._deployment.environment, use.engine.model
         if promoted_from is None:
             message = f"the ONNX model of {model!r} differs from the lock of {endpoint!r}"
             hint = f"run `fleet lock --env {environment} {endpoint}` and have the change reviewed"
@@ -108,7 +103,7 @@ class BuildInputs:
                 f" {promoted_from!r}, and the ONNX model that it was built from is not here"
             )
             hint = f"run `fleet promote --from {promoted_from} --to {environment} {endpoint}` again"
-        return finding_at(use.engine.mark, CHANGED, message, hint)
+        return finding_at(use.engine.mark, CHANGED_CONTENT, message, hint)
 
     def _copy(self, source: OnnxObject, place: ObjectPlace, digest: str) -> None:
         """Copy it on the server; the answer has the digest of the copy."""
@@ -123,20 +118,20 @@ class BuildInputs:
                     IfNoneMatch="*",
                 )
             except ClientError as error:
-                if error.response["ResponseMetadata"]["HTTPStatusCode"] in (TAKEN, CONFLICT):
+                if http_status(error) in (PRECONDITION_FAILED, CONFLICT):
                     return  # another publisher has written it, or is writing it
                 raise
-        found = base64.b64decode(answer["CopyObjectResult"].get("ChecksumSHA256", "")).hex()
-        if f"sha256:{found}" != digest:
+        checksum = base64.b64decode(answer["CopyObjectResult"].get("ChecksumSHA256", "")).hex()
+        if f"sha256:{checksum}" != digest:
             self._s3.delete_object(Bucket=place.bucket, Key=place.key)
-            raise ContentChangedError(f"sha256:{found}")
+            raise ContentChangedError(f"sha256:{checksum}")
 
     def _request(self, use: EngineUse, seconds: int) -> EngineRequest:
         endpoint, build = use.endpoint, use.engine.build
         return EngineRequest(
             key=build.key,
             model=use.engine.model,
-            bucket=self._place.bucket,
+            bucket=self._deployment.bucket,
             onnx=onnx_key(build.onnx),
             onnx_digest=build.onnx,
             onnx_size=use.engine.size,
@@ -162,20 +157,20 @@ class BuildInputs:
             volume_gb=VOLUME_GB + -(-4 * use.engine.size // 10**9),
             # By the job's instance type: SageMaker refuses a key with local storage. Source: botocore
             # 1.44.5, CreateTrainingJob and CreateProcessingJob, VolumeKmsKeyId.
-            volume_key=None if use.endpoint.instance.nvme_gb else self._place.kms_key,
+            volume_key=None if use.endpoint.instance.nvme_gb else self._deployment.kms_key,
             prefix=JOBS,
-            tags=dict(self._place.tags),
+            tags=dict(self._deployment.tags),
         )
 
     @cached_property
     def _job_role(self) -> str:
-        name = self._place.engine_job_role
+        name = self._deployment.engine_job_role
         try:
             return self._clients.ssm.get_parameter(Name=name)["Parameter"]["Value"]
         except ClientError as error:
             if error.response["Error"]["Code"] != NO_ROLE:
                 raise
-            remedy = f"run `fleet deploy --env {self._place.environment} --foundation` to create it"
+            remedy = f"run `fleet deploy --env {self._deployment.environment} --foundation` to create it"
             raise CannotRunError(
                 f"the role for jobs that build engines ({name}) is missing", remedy
             ) from error

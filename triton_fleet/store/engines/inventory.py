@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from triton_fleet.builds.engines.object_keys import MANIFEST, PLANS
+from triton_fleet.builds.engines.artifacts import MANIFEST, PLANS
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import load_locks
@@ -20,7 +20,7 @@ from triton_fleet.store.content_store import list_objects
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-READS_AT_ONCE = 16
+MAX_PARALLEL_READS = 16
 
 
 class _Gpu(BaseModel):
@@ -79,33 +79,33 @@ def held_engines(s3: S3Client, bucket: str, locks: Path) -> list[HeldEngine]:
         FindingsError: a lock or a manifest cannot be read.
         ClientError: access is denied.
     """
-    needed = _plans_by_key(locks)
+    plans_by_key = _plans_by_key(locks)
     keys = [key for key in list_objects(s3, bucket, PLANS) if key.endswith(f"/{MANIFEST}")]
-    found = all_in_parallel(keys, lambda key: _manifest(s3, bucket, key), READS_AT_ONCE)
+    manifests = all_in_parallel(keys, lambda key: _manifest(s3, bucket, key), MAX_PARALLEL_READS)
     engines = (
         HeldEngine(
-            key=each.key,
-            model=each.model,
-            gpu=each.gpu.name,
-            compute_capability=each.gpu.compute_capability,
-            tensorrt=each.tensorrt,
-            image=each.image,
-            size=each.plan.size,
-            built=each.ended.astimezone(UTC).isoformat(timespec="seconds"),
-            needed_by=needed.get(each.key, ()),
+            key=manifest.key,
+            model=manifest.model,
+            gpu=manifest.gpu.name,
+            compute_capability=manifest.gpu.compute_capability,
+            tensorrt=manifest.tensorrt,
+            image=manifest.image,
+            size=manifest.plan.size,
+            built=manifest.ended.astimezone(UTC).isoformat(timespec="seconds"),
+            needed_by=plans_by_key.get(manifest.key, ()),
         )
-        for each in found
+        for manifest in manifests
     )
-    return sorted(engines, key=lambda each: (each.built, each.key))
+    return sorted(engines, key=lambda manifest: (manifest.built, manifest.key))
 
 
 def _plans_by_key(locks: Path) -> Mapping[str, tuple[str, ...]]:
-    needed = defaultdict[str, dict[str, None]](dict)
+    plans = defaultdict[str, dict[str, None]](dict)
     for lock in load_locks(locks):
         for archive in lock.archives.values():
             for model, engine in archive.engines.items():
-                needed[engine.key][f"{lock.endpoint}/{model}"] = None
-    return {key: tuple(names) for key, names in needed.items()}
+                plans[engine.key][f"{lock.endpoint}/{model}"] = None
+    return {key: tuple(names) for key, names in plans.items()}
 
 
 def _manifest(s3: S3Client, bucket: str, key: str) -> _Manifest:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.repository.lfs import IS_POINTER
+from triton_fleet.repository.contents import OnnxHeader
+from triton_fleet.repository.file_formats import IS_POINTER
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx_header import OnnxHeader
 from triton_fleet.repository.stream import ChunkStream, FileStream
+from triton_fleet.spec.endpoint import S3, onnx_in_s3
 from triton_fleet.spec.engine import Engine
-from triton_fleet.spec.s3_repository import S3, onnx_in_s3
 from triton_fleet.spec.source import KeyPath, Mark, cannot_run_at, finding_at
 from triton_fleet.store.archive import DigestWriter
 from triton_fleet.store.sources.folder import read_chunks
@@ -24,10 +24,9 @@ from triton_fleet.store.sources.s3_object import (
     object_chunks,
     s3_errors_as_findings,
 )
-from triton_fleet.store.sources.spec_path import spec_path
-from triton_fleet.store.sources.spec_sources import Connect
+from triton_fleet.store.sources.spec_sources import Connect, spec_path
 
-MISSING, UNFIT = "FL370", "FL371"
+NO_FILE, UNFIT = "FL370", "FL371"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,7 @@ class OnnxFile:
             f"a path is relative to {self.mark.file.parent}; if a script creates the file, run the script"
             " first"
         )
-        raise FindingsError([finding_at(self.mark, MISSING, problem, hint)])
+        raise FindingsError([finding_at(self.mark, NO_FILE, problem, hint)])
 
     def require_fit(self) -> None:
         """Check that an engine can be built from it; its weights are not read.
@@ -81,7 +80,7 @@ class OnnxFile:
         """
         return read_chunks(self.file, self.require())
 
-    def measured(self) -> Onnx:
+    def measure(self) -> Onnx:
         """Read the file.
 
         Raises:
@@ -95,13 +94,13 @@ class OnnxFile:
 
 @dataclass(frozen=True, kw_only=True)
 class OnnxObject:
-    """An object of S3; `expected` is its digest in the spec."""
+    """An object of S3; `spec_digest` is its digest in the spec."""
 
     location: S3Location
-    expected: str | None
+    spec_digest: str | None
     s3: Connect
 
-    def measured(self) -> Onnx:
+    def measure(self) -> Onnx:
         """Read the object.
 
         Raises:
@@ -114,21 +113,21 @@ class OnnxObject:
         with s3_errors_as_findings(location):
             head = s3.head_object(Bucket=location.bucket, Key=location.key)
         size, etag = head["ContentLength"], head["ETag"]
-        found = _measure(size, object_chunks(s3, location, etag, size), self._unfit)
-        compare_digest(self.location, self.expected, found.digest)
-        return found
+        onnx = _measure(size, object_chunks(s3, location, etag, size), self._unfit)
+        compare_digest(self.location, self.spec_digest, onnx.digest)
+        return onnx
 
     def _unfit(self, problem: str, hint: str) -> Finding:
         return finding_at(self.location.mark, UNFIT, f"{self.location.url}: {problem}", hint)
 
 
-def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> OnnxFile | OnnxObject:
+def onnx_of(loaded_spec: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> OnnxFile | OnnxObject:
     """The ONNX model of the spec's engine at `path`.
 
     Raises:
         FindingsError: its file is outside of the tree that is reviewed with the spec.
     """
-    mark = loaded.source.mark((*path, "onnx"))
+    mark = loaded_spec.source.mark((*path, "onnx"))
     if not onnx_in_s3(engine):
         file = mark.file.parent / engine.onnx
         with suppress(OSError, RuntimeError):  # reported when it is opened
@@ -136,7 +135,7 @@ def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> O
         return OnnxFile(file=file, mark=mark)
     bucket, _, key = engine.onnx.removeprefix(S3).partition("/")
     location = S3Location(bucket=bucket, key=key, mark=mark, said_by="onnx")
-    return OnnxObject(location=location, expected=engine.digest, s3=s3)
+    return OnnxObject(location=location, spec_digest=engine.digest, s3=s3)
 
 
 def _measure(size: int, chunks: Iterator[bytes], unfit: Callable[[str, str], Finding]) -> Onnx:

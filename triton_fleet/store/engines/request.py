@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triton_fleet.builds.engines.object_keys import MANIFEST, PLAN, PLANS, built_key
-from triton_fleet.endpoint.engines import ResolvedEngine
+from triton_fleet.builds.engines.artifacts import MANIFEST, PLAN, PLANS, built_key
+from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.store.archive_requirements import ArchiveRequirement, Content
 from triton_fleet.store.content_store import ObjectListing, list_objects
@@ -51,25 +51,25 @@ class StoredPlan:
     etag: str
 
 
-def engines_in(wanted: ArchiveRequirement) -> list[ResolvedEngine]:
+def engines_in(requirement: ArchiveRequirement) -> list[ResolvedEngine]:
     """The engines that an archive is packed with."""
-    index = wanted.artifact.source.index
-    return [engine for engine in wanted.endpoint.engines if engine.index == index]
+    index = requirement.artifact.source.index
+    return [engine for engine in requirement.endpoint.engines if engine.index == index]
 
 
 def engines_of(contents: Iterable[Content]) -> list[WantedEngine]:
     """The engines of these contents, each once."""
     return _by_key(
-        EngineUse(wanted.endpoint, engine)
+        EngineUse(requirement.endpoint, engine)
         for content in contents
-        for wanted in content.wanted
-        for engine in engines_in(wanted)
+        for requirement in content.requirements
+        for engine in engines_in(requirement)
     )
 
 
 def size_with_plans(content: Content, plans: Mapping[str, StoredPlan]) -> int:
     """Bytes of a content's tar stream with its plans, which are all in `plans`, without their headers."""
-    return content.size + sum(plans[each.build.key].size for each in engines_in(content.wanted[0]))
+    return content.size + sum(plans[engine.build.key].size for engine in engines_in(content.requirements[0]))
 
 
 def all_engines(endpoints: Iterable[ResolvedEndpoint]) -> list[WantedEngine]:
@@ -79,11 +79,11 @@ def all_engines(endpoints: Iterable[ResolvedEndpoint]) -> list[WantedEngine]:
 
 def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> Mapping[str, StoredPlan]:
     """The engines that the bucket has, by key; from one listing."""
-    wanted = list(engines)
-    if not wanted:
+    requests = list(engines)
+    if not requests:
         return {}
-    there = list_objects(s3, bucket, PLANS)
-    plans = {engine.key: _find_plan(there, engine.key) for engine in wanted}
+    stored_objects = list_objects(s3, bucket, PLANS)
+    plans = {engine.key: _find_plan(stored_objects, engine.key) for engine in requests}
     return {key: plan for key, plan in plans.items() if plan is not None}
 
 
@@ -94,16 +94,16 @@ def stored_plan(s3: S3Client, bucket: str, key: str) -> StoredPlan | None:
 
 def _by_key(uses: Iterable[EngineUse]) -> list[WantedEngine]:
     """Each engine with its uses, of which archives and copies may repeat one."""
-    found: dict[str, list[EngineUse]] = {}
+    uses_by_key: dict[str, list[EngineUse]] = {}
     for use in uses:
-        if use not in found.setdefault(use.engine.build.key, []):
-            found[use.engine.build.key].append(use)
-    return [WantedEngine(key, tuple(each)) for key, each in found.items()]
+        if use not in uses_by_key.setdefault(use.engine.build.key, []):
+            uses_by_key[use.engine.build.key].append(use)
+    return [WantedEngine(key, tuple(engine_uses)) for key, engine_uses in uses_by_key.items()]
 
 
-def _find_plan(there: Mapping[str, ObjectListing], key: str) -> StoredPlan | None:
+def _find_plan(stored_objects: Mapping[str, ObjectListing], key: str) -> StoredPlan | None:
     """Whether the manifest exists: it is written last, so the plan is complete."""
     plan, manifest = (built_key(key, name) for name in (PLAN, MANIFEST))
-    if plan not in there or manifest not in there:
+    if plan not in stored_objects or manifest not in stored_objects:
         return None
-    return StoredPlan(key=plan, size=there[plan].size, etag=there[plan].etag)
+    return StoredPlan(key=plan, size=stored_objects[plan].size, etag=stored_objects[plan].etag)

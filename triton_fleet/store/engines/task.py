@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from triton_fleet.builds.engines.object_keys import FAILURE, REQUEST, built_key, lease_key
-from triton_fleet.catalog.builds import build_quota
+from triton_fleet.builds.engines.artifacts import FAILURE, MANIFEST, REQUEST, built_key, lease_key
+from triton_fleet.catalog.engines import build_quota
 from triton_fleet.findings import Finding
 from triton_fleet.spec.source import finding_at
-from triton_fleet.store.builds.clients import BuildClients
-from triton_fleet.store.builds.codebuild import Build, BuildStart, RefusalError
-from triton_fleet.store.builds.failure import told_failure
-from triton_fleet.store.engine_script import SOURCES
-from triton_fleet.store.engines.failure import failure_findings
+from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError
+from triton_fleet.store.builds.failure import Failure, FailureTerms, failure_report, told_failure
+from triton_fleet.store.builds.script import SOURCES
 from triton_fleet.store.engines.inputs import BuildInputs
-from triton_fleet.store.engines.request import StoredPlan, WantedEngine, stored_plan
+from triton_fleet.store.engines.request import EngineUse, StoredPlan, WantedEngine, stored_plan
 
 REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"
-REFUSED = "FL379"
 
 
 class EngineTask:
@@ -58,14 +55,14 @@ class EngineTask:
         """Write the request of an attempt; return what it is started with."""
         use = self._engine.first
         self._inputs.put_request(use, self._seconds)
-        place = use.endpoint.place
+        deployment = use.endpoint.deployment
         url = f"s3://{self._bucket}/{built_key(self._engine.key, REQUEST)}"
         return BuildStart(
-            project=place.build_project("job"),
+            project=deployment.build_project("job"),
             script=f"{self._bucket}/{self._inputs.script}",
             buildspec=(SOURCES / "job.buildspec.yaml").read_text("utf-8"),
             variables={REQUEST_VARIABLE: url, ENDPOINT_VARIABLE: use.endpoint.name},
-            foundation=f"run `fleet deploy --env {place.environment} --foundation` to create it",
+            foundation=f"run `fleet deploy --env {deployment.environment} --foundation` to create it",
         )
 
     def refusal(self, error: RefusalError) -> list[Finding]:
@@ -78,10 +75,66 @@ class EngineTask:
             else f"the build was chosen because: {use.engine.runner.why}"
         )
         message = f"CodeBuild refuses the build of model {use.engine.model!r}: {error}"
-        return [finding_at(use.engine.mark, REFUSED, message, hint)]
+        return [finding_at(use.engine.mark, REFUSAL, message, hint)]
 
     def failure(self, build: Build, log: Sequence[str]) -> list[Finding]:
         """Why a build has ended without a plan."""
         key = built_key(self._engine.key, FAILURE)
         failure = told_failure(self._clients.s3, self._bucket, key, build.id)
         return failure_findings(self._engine, build, failure, log)
+
+
+MACHINE, MODEL, MEMORY, TIME, CHANGED_MODEL, REFUSAL, INTERRUPTION, UNKNOWN = (
+    "FL375",
+    "FL376",
+    "FL377",
+    "FL378",
+    "FL373",
+    "FL379",
+    "FL380",
+    "FL381",
+)
+CODES = {
+    10: MACHINE,
+    11: MACHINE,
+    12: MACHINE,
+    13: MACHINE,
+    14: CHANGED_MODEL,
+    15: MODEL,
+    16: MEMORY,
+    17: TIME,
+    18: MODEL,
+    19: MODEL,
+    20: REFUSAL,
+    21: INTERRUPTION,
+}
+"""By the exit code of the build script, which engine_build/engine_request/problems.py explains."""
+
+
+def failure_findings(
+    engine: WantedEngine, build: Build, failure: Failure | None, log: Sequence[str]
+) -> list[Finding]:
+    """The findings for a build that ended without an engine, at each line that needs it."""
+    terms = FailureTerms(
+        codes=CODES,
+        unknown=UNKNOWN,
+        late=TIME,
+        timeout="`engine_builds.timeout` of the environment",
+        manifest=f"s3://{engine.first.endpoint.deployment.bucket}/{built_key(engine.key, MANIFEST)}",
+        subject="an engine",
+    )
+    report = failure_report(build, failure, log, terms)
+    return [
+        finding_at(
+            use.engine.mark,
+            report.code,
+            f"the engine of model {use.engine.model!r} was not built: {report.reason}",
+            report.hint,
+        )
+        for use in _distinct_uses(engine)
+    ]
+
+
+def _distinct_uses(engine: WantedEngine) -> list[EngineUse]:
+    """One use for each line of the specs: copies share a line."""
+    return list({use.engine.mark: use for use in engine.uses}.values())

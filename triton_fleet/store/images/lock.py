@@ -41,7 +41,7 @@ class ImageClients:
 
 
 def locked_image(
-    project: Project, loaded: LoadedSpec, clients: ImageClients, held: Lock | None
+    project: Project, loaded_spec: LoadedSpec, clients: ImageClients, earlier_lock: Lock | None
 ) -> LockedImage | None:
     """The record of the image for a new lock; None where the endpoint runs the release's.
 
@@ -51,19 +51,19 @@ def locked_image(
     Raises:
         FindingsError: the image's folder is wrong, or the registry does not have the image.
     """
-    image, before = loaded.spec.own_image, held.image if held else None
+    image, before = loaded_spec.spec.own_image, earlier_lock.image if earlier_lock else None
     if image is None or project.environment.is_local:
         return None
     if image.uri is not None and image.digest is not None:
         if before is not None and before.digest == image.digest and before.facts is not None:
             return before.model_copy(update={"key": None, "base": None})
-        return LockedImage(digest=image.digest, facts=_facts(loaded, image, clients))
-    source = image_source(loaded, project.environment)
-    return _locked_build(source, project.place, clients, before) if source is not None else None
+        return LockedImage(digest=image.digest, facts=_facts(loaded_spec, image, clients))
+    source = image_source(loaded_spec, project.environment)
+    return _locked_build(source, project.deployment, clients, before) if source is not None else None
 
 
 def _locked_build(
-    source: ImageSource, place: Deployment, clients: ImageClients, before: LockedImage | None
+    source: ImageSource, deployment: Deployment, clients: ImageClients, before: LockedImage | None
 ) -> LockedImage:
     """The image of the folder: what its build recorded, else what is expected of a build."""
     former = before if before is not None and not image_difference(source, before) else None
@@ -71,8 +71,10 @@ def _locked_build(
         s3 = _client(clients.s3)
         from triton_fleet.store.images.record import built_image  # needs botocore, as the client does
 
-        with aws_errors_as_findings(place):
-            build = built_image(s3, place, former.key if former is not None and former.key else source.key)
+        with aws_errors_as_findings(deployment):
+            build = built_image(
+                s3, deployment, former.key if former is not None and former.key else source.key
+            )
     except CannotRunError:
         return former or source.locked
     return build.locked if build is not None else source.locked
@@ -86,29 +88,29 @@ def _client(connect: Connect) -> S3Client:
         raise CannotRunError(error.findings[0].message) from error
 
 
-def image_changes(project: Project, loaded: LoadedSpec, lock: Lock | None) -> list[Finding]:
+def image_changes(project: Project, loaded_spec: LoadedSpec, lock: Lock | None) -> list[Finding]:
     """The findings on the folder of an image, and how the lock differs from it."""
     try:
-        source = image_source(loaded, project.environment)
+        source = image_source(loaded_spec, project.environment)
     except FindingsError as error:
         return list(error.findings)
     if source is None:
         return []
     findings = list(source.warnings)
     if lock is not None and lock.image is not None and (message := image_difference(source, lock.image)):
-        environment, endpoint = project.environment.environment, loaded.spec.endpoint
+        environment, endpoint = project.environment.environment, loaded_spec.spec.endpoint
         hint = f"run `fleet lock --env {environment} {endpoint}`, and have the change reviewed"
         findings.append(finding_at(source.mark, STALE, message, hint))
     return findings
 
 
-def _facts(loaded: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageFacts | None:
+def _facts(loaded_spec: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageFacts | None:
     """The facts that the registry shows of an image; None where the credentials do not allow to read it.
 
     Raises:
         FindingsError: the registry does not have it, or SageMaker could not run it, at the spec's digest.
     """
-    mark = loaded.source.mark((*IMAGE, "digest"))
+    mark = loaded_spec.source.mark((*IMAGE, "digest"))
     try:
         ecr = clients.ecr()
         from triton_fleet.awsapi.images.registry import read_image  # needs botocore, as the client does

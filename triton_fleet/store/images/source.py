@@ -1,4 +1,4 @@
-"""What an image is built from: the folder of a spec, read and checked, and the release's image."""
+"""The source of an image: the folder of a spec, read and checked, and the release's image."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from triton_fleet.builds.images.artifacts import context_digest, image_key
 from triton_fleet.builds.images.check import check_image
 from triton_fleet.builds.images.context import BuildContext, read_context
 from triton_fleet.builds.images.dockerfile import read_dockerfile
 from triton_fleet.builds.images.inputs import ImageInputs
-from triton_fleet.builds.images.key import image_key
-from triton_fleet.builds.images.upload import context_digest
 from triton_fleet.catalog.images import Image, registry_host
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.sources import source_path
@@ -20,7 +19,7 @@ from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.image import PLATFORM, ImageFacts, LockedImage
 from triton_fleet.spec.source import Mark, finding_at
-from triton_fleet.store.sources.spec_path import fleet_root, reviewed_tree, spec_path
+from triton_fleet.store.sources.spec_sources import fleet_root, reviewed_tree, spec_path
 
 IMAGE = ("image",)
 RELEASE_FACTS = ("server", "cuda", "tensorrt", "python")
@@ -65,23 +64,23 @@ class ImageSource:
         return LockedImage(key=self.key, base=self.base.digest, expected=self.expected)
 
 
-def image_difference(source: ImageSource, locked: LockedImage) -> str:
+def image_difference(source: ImageSource, entry: LockedImage) -> str:
     """How a lock's image differs from the one of the folder; "" where it does not.
 
     Without a digest all of it follows from the folder and the release. Locks of earlier versions have a
     digest, and keys that count the digest of the base, whether or not the spec names it.
     """
     digest = source.base.digest
-    if digest is not None and locked.base not in (None, digest):
-        return f"the lock's image is built on {locked.base}, but `image_digest` of the spec is {digest}"
+    if digest is not None and entry.base not in (None, digest):
+        return f"the lock's image is built on {entry.base}, but `image_digest` of the spec is {digest}"
     keys = {source.key}
-    if locked.digest is None:
-        if locked.key == source.key and locked != source.locked:
+    if entry.digest is None:
+        if entry.key == source.key and entry != source.locked:
             return "what the lock expects of the image does not follow from its folder and the release"
-    elif locked.base is not None:
-        bases = (replace(source.base, digest=each) for each in (None, locked.base))
+    elif entry.base is not None:
+        bases = (replace(source.base, digest=base_digest) for base_digest in (None, entry.base))
         keys |= {replace(source, base=base).key for base in bases}
-    if locked.key in keys:
+    if entry.key in keys:
         return ""
     return "the folder, its arguments or the release changed since the lock was written"
 
@@ -103,42 +102,44 @@ class WantedImage:
         return self.uses[0]
 
 
-def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | None:
+def image_source(loaded_spec: LoadedSpec, environment: Environment) -> ImageSource | None:
     """The image that an endpoint's spec builds; None where it builds none, as on this machine.
 
     Raises:
         FindingsError: the folder, the Dockerfile or the release is wrong.
     """
-    image = loaded.spec.own_image
+    image = loaded_spec.spec.own_image
     if image is None or image.build is None or environment.environment == LOCAL:
         return None
-    is_mode_own = loaded.spec.builds_mode_image
-    mark = loaded.source.mark(("mode",) if is_mode_own else (*IMAGE, "build"))
-    base = EndpointContext(loaded=loaded, environment=environment, lock=None).release_image
+    is_mode_own = loaded_spec.spec.builds_mode_image
+    mark = loaded_spec.source.mark(("mode",) if is_mode_own else (*IMAGE, "build"))
+    base = EndpointContext(loaded=loaded_spec, environment=environment, lock=None).release_image
     if base is None:
-        message = f"SageMaker has no image of Triton {loaded.spec.triton} in {environment.region} to build on"
-        raise FindingsError([finding_at(loaded.source.mark(("triton",)), "FL202", message)])
+        message = (
+            f"SageMaker has no image of Triton {loaded_spec.spec.triton} in {environment.region} to build on"
+        )
+        raise FindingsError([finding_at(loaded_spec.source.mark(("triton",)), "FL202", message)])
     folder = source_path(image.build) if is_mode_own else _folder(image.build, mark)
     inputs = ImageInputs(
         dockerfile=read_dockerfile(folder, triton_image=base.reference, arguments=image.args),
         context=read_context(folder),
-        release=loaded.spec.triton,
+        release=loaded_spec.spec.triton,
         environment=environment,
-        argument_mark=lambda name: loaded.source.mark((*IMAGE, "args", name)),
-        mode=loaded.spec.mode,
+        argument_mark=lambda name: loaded_spec.source.mark((*IMAGE, "args", name)),
+        mode=loaded_spec.spec.mode,
     )
     findings = check_image(inputs)
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise FindingsError(findings)
     return ImageSource(
-        endpoint=loaded.spec.endpoint,
+        endpoint=loaded_spec.spec.endpoint,
         mark=mark,
         context=inputs.context,
         content=context_digest(inputs.context),
         base=base,
         arguments=dict(image.args),
         registries=tuple(_registries(inputs)),
-        expected=_expected(inputs, base),
+        expected=_base_facts(inputs, base),
         warnings=tuple(findings),
     )
 
@@ -157,12 +158,12 @@ def wanted_images(project: Project, sources: Iterable[ImageSource]) -> list[Want
     """Each image with its uses, as the locks have it where these are of the same folders."""
     images: dict[str, tuple[Image, list[ImageSource]]] = {}
     for source in sources:
-        locked, key, base = lock_of_image(project, source.endpoint), source.key, source.base
-        if locked is not None and locked.key is not None and not image_difference(source, locked):
-            key, base = locked.key, replace(base, digest=locked.base or base.digest)
-        known, uses = images.setdefault(key, (base, []))
+        entry, key, base = lock_of_image(project, source.endpoint), source.key, source.base
+        if entry is not None and entry.key is not None and not image_difference(source, entry):
+            key, base = entry.key, replace(base, digest=entry.base or base.digest)
+        used_base, uses = images.setdefault(key, (base, []))
         uses.append(source)
-        images[key] = (base if known.digest is None else known, uses)
+        images[key] = (base if used_base.digest is None else used_base, uses)
     return [WantedImage(key, base, tuple(uses)) for key, (base, uses) in images.items()]
 
 
@@ -172,15 +173,15 @@ def lock_of_image(project: Project, endpoint: str) -> LockedImage | None:
     return lock.image if lock else None
 
 
-def _expected(inputs: ImageInputs, base: Image) -> ImageFacts:
+def _base_facts(inputs: ImageInputs, base: Image) -> ImageFacts:
     """The facts of an image that is not built: of another base than TRITON_IMAGE, the release alone."""
     lineage, release = inputs.dockerfile.lineage, base.details
-    known = {"architecture": PLATFORM, "triton": release.name}
+    facts = {"architecture": PLATFORM, "triton": release.name}
     if lineage and lineage[0].image == inputs.dockerfile.triton_image:
         cuda = ".".join(release.cuda.split(".")[:2])
         versions = {name: getattr(release, name) for name in RELEASE_FACTS} | {"cuda": cuda}
-        known |= {name: value for name, value in versions.items() if value and name not in release.uncertain}
-    return ImageFacts.model_validate(known)
+        facts |= {name: value for name, value in versions.items() if value and name not in release.uncertain}
+    return ImageFacts.model_validate(facts)
 
 
 def _registries(inputs: ImageInputs) -> Iterator[str]:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import ClassVar
 
-from triton_fleet.builds.images.facts import path_patterns
-from triton_fleet.builds.images.object_keys import (
+from triton_fleet.builds.images.artifacts import (
     DRAFT,
     FAILURE,
     MANIFEST,
@@ -17,29 +16,29 @@ from triton_fleet.builds.images.object_keys import (
     built_image_key,
     context_key,
     image_lease_key,
+    write_context,
 )
+from triton_fleet.builds.images.facts import path_patterns
 from triton_fleet.builds.images.request import ImageRequest
-from triton_fleet.builds.images.upload import write_context
-from triton_fleet.catalog.builds import build_quota
+from triton_fleet.catalog.engines import build_quota
 from triton_fleet.catalog.images import Image
 from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import BuildKind, Deployment
 from triton_fleet.spec.image import PLATFORM
 from triton_fleet.spec.source import finding_at
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.builds.clients import BuildClients
-from triton_fleet.store.builds.codebuild import Build, BuildStart, RefusalError
+from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError
 from triton_fleet.store.builds.failure import FailureTerms, failure_report, told_failure
-from triton_fleet.store.builds.script import ScriptUpload
-from triton_fleet.store.engine_script import SOURCES
+from triton_fleet.store.builds.script import SOURCES, ScriptUpload
 from triton_fleet.store.images.record import BuiltImage, built_image
 from triton_fleet.store.images.source import WantedImage
-from triton_fleet.store.upload.archives import ObjectPlace, Uploads
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.object import ObjectPlace
 
 REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_IMAGE_REQUEST", "FLEET_IMAGE_ENDPOINT"
 PROJECT: BuildKind = "image"
-REFUSED, UNKNOWN, LATE = "FL962", "FL963", "FL964"
-CODES = {13: "FL965", 14: "FL966", 17: LATE, 20: REFUSED, 21: UNKNOWN, 22: "FL967"}
+REFUSAL, UNKNOWN, LATE = "FL962", "FL963", "FL964"
+CODES = {13: "FL965", 14: "FL966", 17: LATE, 20: REFUSAL, 21: UNKNOWN, 22: "FL967"}
 """By the exit code of the build script, which engine_build/engine_request/problems.py explains."""
 CHUNK = 1 << 20
 
@@ -47,8 +46,8 @@ CHUNK = 1 << 20
 class ImageTask:
     """One image of one run.
 
-    `base` is the release's image with its digest, `seconds` how long it may take, `lost` the digest of an
-    image that has a record and no longer exists.
+    `base` is the release's image with its digest, `seconds` how long it may take, `lost_digest` the digest of
+    an image that has a record and no longer exists.
     """
 
     kind: ClassVar[str] = "image"
@@ -56,16 +55,16 @@ class ImageTask:
     def __init__(
         self,
         clients: BuildClients,
-        place: Deployment,
+        deployment: Deployment,
         uploads: Uploads,
         script: ScriptUpload,
         image: WantedImage,
         base: Image,
         seconds: int,
-        lost: str | None,
+        lost_digest: str | None,
     ) -> None:
-        self._clients, self._place, self._uploads, self._script = clients, place, uploads, script
-        self._image, self._base, self._seconds, self._lost = image, base, seconds, lost
+        self._clients, self._deployment, self._uploads, self._script = clients, deployment, uploads, script
+        self._image, self._base, self._seconds, self._lost_digest = image, base, seconds, lost_digest
 
     @property
     def name(self) -> str:
@@ -88,24 +87,24 @@ class ImageTask:
 
     def find(self) -> BuiltImage | None:
         """The record of the image, if it was pushed."""
-        found = built_image(self._clients.s3, self._place, self._image.key)
-        return None if found is not None and found.record.digest == self._lost else found
+        record = built_image(self._clients.s3, self._deployment, self._image.key)
+        return None if record is not None and record.record.digest == self._lost_digest else record
 
     def start(self) -> BuildStart:
         """Write the request of an attempt; return what it is started with."""
-        s3, bucket, key = self._clients.s3, self._place.bucket, self._image.key
+        s3, bucket, key = self._clients.s3, self._deployment.bucket, self._image.key
         # A manifest that exists now is of a former repository or of a lost image; with it nothing is built.
         for former in (FAILURE, MANIFEST):
             s3.delete_object(Bucket=bucket, Key=built_image_key(key, former))
-        self._lost = None
+        self._lost_digest = None
         request = built_image_key(key, REQUEST)
         s3.put_object(Bucket=bucket, Key=request, Body=self._request().json().encode())
         return BuildStart(
-            project=self._place.build_project(PROJECT),
+            project=self._deployment.build_project(PROJECT),
             script=f"{bucket}/{self._script.key}",
             buildspec=(SOURCES / f"{PROJECT}.buildspec.yaml").read_text("utf-8"),
             variables={REQUEST_VARIABLE: f"s3://{bucket}/{request}", ENDPOINT_VARIABLE: self.name},
-            foundation=f"run `fleet deploy --env {self._place.environment} --foundation` to create it",
+            foundation=f"run `fleet deploy --env {self._deployment.environment} --foundation` to create it",
         )
 
     def refusal(self, error: RefusalError) -> list[Finding]:
@@ -116,11 +115,11 @@ class ImageTask:
             else ""
         )
         message = f"CodeBuild refuses the build of the image of {self.name}: {error}"
-        return [finding_at(self._image.first.mark, REFUSED, message, hint)]
+        return [finding_at(self._image.first.mark, REFUSAL, message, hint)]
 
     def failure(self, build: Build, log: Sequence[str]) -> list[Finding]:
         """Why a build has ended without an image, at each line that needs it."""
-        bucket, key = self._place.bucket, self._image.key
+        bucket, key = self._deployment.bucket, self._image.key
         failure = told_failure(self._clients.s3, bucket, built_image_key(key, FAILURE), build.id)
         terms = FailureTerms(
             codes=CODES,
@@ -128,7 +127,7 @@ class ImageTask:
             late=LATE,
             timeout="`engine_builds.timeout` of the environment",
             manifest=f"s3://{bucket}/{built_image_key(key, MANIFEST)}",
-            what="the record of an image",
+            subject="the record of an image",
         )
         report = failure_report(build, failure, log, terms)
         return [
@@ -137,18 +136,18 @@ class ImageTask:
         ]
 
     def _request(self) -> ImageRequest:
-        image, place, key = self._image.first, self._place, self._image.key
+        image, deployment, key = self._image.first, self._deployment, self._image.key
         context, digest = self._context
         return ImageRequest(
             key=key,
-            bucket=place.bucket,
+            bucket=deployment.bucket,
             context=context,
             context_digest=digest,
             base=self._base.reference,
             arguments=image.arguments,
             platform=PLATFORM,
-            registry=place.image_registry,
-            repository=place.image_repository,
+            registry=deployment.image_registry,
+            repository=deployment.image_repository,
             tag=hexadecimal(key),
             paths=path_patterns(),
             script=self._script.key,
@@ -171,10 +170,10 @@ class ImageTask:
                 while chunk := file.read(CHUNK):
                     yield chunk
 
-            hashed = hashlib.sha256()
+            hasher = hashlib.sha256()
             for chunk in chunks():
-                hashed.update(chunk)
-            digest = f"sha256:{hashed.hexdigest()}"
-            place = ObjectPlace(self._place.bucket, context_key(digest))
+                hasher.update(chunk)
+            digest = f"sha256:{hasher.hexdigest()}"
+            place = ObjectPlace(self._deployment.bucket, context_key(digest))
             self._uploads.file(place, chunks, digest=digest, size=size)
         return place.key, digest

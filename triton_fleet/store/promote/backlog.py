@@ -52,7 +52,7 @@ class PromotionPreviews:
             raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
         self._target, self._main = target, target.following_main
         self._prices = prices or target.fleet.prices
-        self._locked = (*reversed(target.origins), target)
+        self._environments = (*reversed(target.origins), target)
         self._roots = (target.root, target.root)
 
     @cached_property
@@ -70,10 +70,10 @@ class PromotionPreviews:
         """
         if name not in self._main.spec_files or name in self._target.absent_in_main:
             return None
-        locks = filter(None, (each.readable_lock(name) for each in self._locked))
+        locks = filter(None, (environment.readable_lock(name) for environment in self._environments))
         return PromotionPreview(self._main.load(name), next(locks, None))
 
-    def pending(self, name: str) -> PendingPromotion | None:
+    def promotion(self, name: str) -> PendingPromotion | None:
         """The change that a promotion of main would make to an endpoint; None if it is none."""
         target, environment = self._target, self._target.environment.environment
         state = PromotionState.NEW if name in target.unpromoted else PromotionState.CHANGED
@@ -98,7 +98,7 @@ class PromotionPreviews:
         changes = spec_changes(present, preview.loaded, self._roots) if present else []
         own = target.readable_lock(name)
         content = content_changes(own, preview.lock) if own and preview.lock else ()
-        found = PendingPromotion(
+        promotion = PendingPromotion(
             endpoint=name,
             environment=environment,
             state=state,
@@ -106,7 +106,7 @@ class PromotionPreviews:
             content=tuple(content),
             owner=owner.team if (owner := preview.loaded.spec.owner) else None,
         )
-        return self._with_cost(found, present, preview.loaded) if found.words or not present else None
+        return self._with_cost(promotion, present, preview.loaded) if promotion.words or not present else None
 
     def _has_same_files(self, name: str, present: LoadedSpec) -> bool:
         """Whether spec and lock have main's text, so that nothing can wait: most endpoints need no more."""
@@ -114,22 +114,25 @@ class PromotionPreviews:
         if name not in main.spec_files or name in target.absent_in_main:
             return False
         spec = main.fleet.source(main.spec_files[name])
-        own, locks = target.lock_file(name), (each.lock_file(name) for each in self._locked)
+        own, locks = (
+            target.lock_file(name),
+            (environment.lock_file(name) for environment in self._environments),
+        )
         lock = next((lock for lock in locks if lock.is_file()), own)
         is_same_lock = lock == own or not own.is_file() or _content_lines(lock) == _content_lines(own)
         return is_same_lock and is_written_alike(present.source, merged(spec, main.layering.layers(spec)))
 
     def _with_cost(
-        self, found: PendingPromotion, present: LoadedSpec | None, loaded: LoadedSpec
+        self, promotion: PendingPromotion, present: LoadedSpec | None, loaded_spec: LoadedSpec
     ) -> PendingPromotion:
         """The same with what the endpoint costs in the environment, and would cost by main."""
-        specs = [each.spec for each in (present, loaded) if each]
+        specs = [either_spec.spec for either_spec in (present, loaded_spec) if either_spec]
         costs = fleet_cost(self._target.environment, specs, self._prices).endpoints
         old, new = costs[0], costs[-1]
         same = bool(present) and old.machines == new.machines
         return replace(
-            found,
-            machines="" if present else machines_of(loaded.spec, new.least, new.most),
+            promotion,
+            machines="" if present else machines_of(loaded_spec.spec, new.least, new.most),
             least=CostChange(before=old.at_least if present else FREE, after=new.at_least, same=same),
             most=CostChange(before=old.at_most if present else FREE, after=new.at_most, same=same),
             certain_price=all(cost.certain for cost in costs if cost.price),
@@ -165,53 +168,60 @@ class BacklogEntry:
     problem: str = ""
 
 
-def backlog(target: Project, pending: Mapping[str, PendingPromotion]) -> list[BacklogEntry]:
+def backlog(target: Project, promotions: Mapping[str, PendingPromotion]) -> list[BacklogEntry]:
     """The endpoints that differ from main or from the environment before, by name.
 
     Args:
         target: An environment that is promoted to.
-        pending: What waits for a promotion to it, by endpoint.
+        promotions: What waits for a promotion to it, by endpoint.
 
     Raises:
         FindingsError: the environment before it is wrong.
     """
-    tested = target.origins[0]
+    origin = target.origins[0]
     names = sorted({*target.endpoints, *target.unpromoted})
-    found = (_entry(name, target, tested, pending.get(name)) for name in names)
-    return [each for each in found if each is not None]
+    entries = (_entry(name, target, origin, promotions.get(name)) for name in names)
+    return [entry for entry in entries if entry is not None]
 
 
 def _entry(
-    name: str, target: Project, tested: Project, pending: PendingPromotion | None
+    name: str, target: Project, origin: Project, promotion: PendingPromotion | None
 ) -> BacklogEntry | None:
     if name in target.unpromoted:
-        is_there = name in tested.spec_files and tested.lock_file(name).is_file()
-        there = f"it {'is in' if is_there else 'has no lock in'} {tested.environment.environment}"
-        return BacklogEntry(name=name, state="new", content=(there,), promotable=is_there)
-    if pending is not None and pending.state is PromotionState.REMOVED:
+        is_there = name in origin.spec_files and origin.lock_file(name).is_file()
+        presence = f"it {'is in' if is_there else 'has no lock in'} {origin.environment.environment}"
+        return BacklogEntry(name=name, state="new", content=(presence,), promotable=is_there)
+    if promotion is not None and promotion.state is PromotionState.REMOVED:
         return BacklogEntry(name=name, state="removed")
     try:
-        theirs = tested.lock(name) if tested.lock_file(name).is_file() else None
+        theirs = origin.lock(name) if origin.lock_file(name).is_file() else None
         content = tuple(content_changes(target.lock(name), theirs)) if theirs else ()
-        of_tested = _changes(name, target, tested)
+        origin_changes = _changes(name, target, origin)
     except FindingsError as error:
         return BacklogEntry(name=name, state="changed", problem=error.findings[0].message)
-    if pending is not None and pending.problem:
-        return BacklogEntry(name=name, state="changed", problem=pending.problem)
-    promotable = theirs is not None and bool(of_tested or content)
-    if not tested.is_promoted:  # it follows main
-        of_tested = ()
-    of_main = tuple(change for change in (pending.changes if pending else ()) if change not in of_tested)
-    if not (pending or of_tested or content):
+    if promotion is not None and promotion.problem:
+        return BacklogEntry(name=name, state="changed", problem=promotion.problem)
+    promotable = theirs is not None and bool(origin_changes or content)
+    if not origin.is_promoted:  # it follows main
+        origin_changes = ()
+    of_main = tuple(
+        change for change in (promotion.changes if promotion else ()) if change not in origin_changes
+    )
+    if not (promotion or origin_changes or content):
         return None
     return BacklogEntry(
-        name=name, state="changed", spec=of_main, tested=of_tested, content=content, promotable=promotable
+        name=name,
+        state="changed",
+        spec=of_main,
+        tested=origin_changes,
+        content=content,
+        promotable=promotable,
     )
 
 
-def _changes(name: str, target: Project, tested: Project) -> tuple[KeyChange, ...]:
+def _changes(name: str, target: Project, origin: Project) -> tuple[KeyChange, ...]:
     """The keys that the spec of the environment before would change; none without one."""
-    if name not in tested.spec_files:
+    if name not in origin.spec_files:
         return ()
     roots = (target.root, target.root)
-    return tuple(spec_changes(target.load(name), previewed_spec(tested, target, name), roots))
+    return tuple(spec_changes(target.load(name), previewed_spec(origin, target, name), roots))

@@ -9,21 +9,28 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
+from triton_fleet.awsapi.errors import FORBIDDEN, NOT_FOUND, http_status
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.endpoint import Compression
-from triton_fleet.store.archive_requirements import REQUESTS_AT_ONCE, Content
-from triton_fleet.store.content_store import DIGEST, contents_key, copy_object, files_prefix, list_objects
+from triton_fleet.store.archive_requirements import MAX_PARALLEL_REQUESTS, Content
+from triton_fleet.store.content_store import (
+    DIGEST,
+    contents_key,
+    copy_object,
+    files_prefix,
+    list_objects,
+    missing_files,
+    stored_files,
+)
 from triton_fleet.store.progress import PublishProgress
-from triton_fleet.store.stored_files import missing_files, stored_files
 from triton_fleet.store.upload.object import ObjectPlace
 from triton_fleet.store.upload.stream import Streams, source_object
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-NOT_THERE, DENIED = 404, 403
-STREAMS_AT_ONCE = 8
+MAX_PARALLEL_STREAMS = 8
 CODE = "FL337"
 
 
@@ -57,17 +64,17 @@ def objects_of(content: Content, source: Store) -> list[StoreObject]:
     try:
         head = source.s3.head_object(Bucket=source.bucket, Key=content.key)
     except ClientError as error:
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] != NOT_THERE:
+        if http_status(error) != NOT_FOUND:
             raise
         raise FindingsError([_loss_finding(content, source, "is not in the store")]) from error
     is_archive = content.compression is Compression.GZIP
-    size, name = head["ContentLength"], content.wanted[0].name
+    size, name = head["ContentLength"], content.requirements[0].name
     last = StoreObject(name=name, key=content.key, size=size, digest=content.digest, is_archive=is_archive)
     if not is_archive:
         return [*_files(content, source), *_contents(content, source), last]
-    recorded = head["Metadata"].get(DIGEST)
-    if recorded != content.digest:
-        raise FindingsError([_loss_finding(content, source, f"has the digest {recorded or 'none'}")])
+    digest = head["Metadata"].get(DIGEST)
+    if digest != content.digest:
+        raise FindingsError([_loss_finding(content, source, f"has the digest {digest or 'none'}")])
     return [*_contents(content, source), last]
 
 
@@ -83,62 +90,64 @@ class StoreCopy:
         rest = self._on_the_server(objects) if self._by_server and objects else objects
         if not rest:
             return 0
-        with Streams() as streams, self._progress.uploads(len(rest), sum(each.size for each in rest)):
-            all_in_parallel(rest, partial(self._stream, streams), STREAMS_AT_ONCE)
+        with Streams() as streams, self._progress.uploads(len(rest), sum(item.size for item in rest)):
+            all_in_parallel(rest, partial(self._stream, streams), MAX_PARALLEL_STREAMS)
         return len(rest)
 
     def _on_the_server(self, objects: Sequence[StoreObject]) -> list[StoreObject]:
         """Copy on the server; return what it was not allowed to copy."""
         with self._progress.copies(len(objects)) as advance:
 
-            def copy(each: StoreObject) -> StoreObject | None:
-                if not self._by_server or not self._server_copies(each):
-                    return each
+            def copy(item: StoreObject) -> StoreObject | None:
+                if not self._by_server or not self._server_copies(item):
+                    return item
                 advance(1)
                 return None
 
-            return [each for each in all_in_parallel(objects, copy, REQUESTS_AT_ONCE) if each is not None]
+            return [
+                item for item in all_in_parallel(objects, copy, MAX_PARALLEL_REQUESTS) if item is not None
+            ]
 
-    def _server_copies(self, each: StoreObject) -> bool:
+    def _server_copies(self, item: StoreObject) -> bool:
         source, target = self._source, self._target
         try:
             copy_object(
                 target.s3,
                 source.bucket,
-                each.key,
+                item.key,
                 target.bucket,
-                each.key,
-                each.digest,
-                overwrite=not each.is_archive,
-                size=each.size,
+                item.key,
+                item.digest,
+                overwrite=not item.is_archive,
+                size=item.size,
             )
         except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] != DENIED:
+            if http_status(error) != FORBIDDEN:
                 raise
             self._by_server = False
         return self._by_server
 
-    def _stream(self, streams: Streams, each: StoreObject) -> None:
+    def _stream(self, streams: Streams, item: StoreObject) -> None:
         source, target = self._source, self._target
-        found = source_object(source.s3, ObjectPlace(source.bucket, each.key))
-        with self._progress.archive(each.name, each.size) as advance:
+        source_item = source_object(source.s3, ObjectPlace(source.bucket, item.key))
+        with self._progress.archive(item.name, item.size) as advance:
             streams.copy(
-                found,
+                source_item,
                 target.s3,
-                ObjectPlace(target.bucket, each.key),
-                each.digest,
+                ObjectPlace(target.bucket, item.key),
+                item.digest,
                 advance,
                 # Names of files do not depend on their content: an interrupted publish may have left others.
-                only_if_new=each.is_archive,
+                only_if_new=item.is_archive,
             )
 
 
 def _files(content: Content, source: Store) -> list[StoreObject]:
     files, prefix = stored_files(source.s3, source.bucket, content.digest) or {}, files_prefix(content.digest)
-    missing = missing_files(source.s3, source.bucket, prefix, files)
-    if missing:
-        raise FindingsError([_loss_finding(content, source, f"lacks its file {missing[0]}")])
-    name, digest = content.wanted[0].name, content.digest
+    absent = missing_files(source.s3, source.bucket, prefix, files)
+    if absent:
+        raise FindingsError([_loss_finding(content, source, f"lacks its file {absent[0]}")])
+    name, digest = content.requirements[0].name, content.digest
     return [
         StoreObject(name=f"{name}/{path}", key=f"{prefix}{path}", size=size, digest=digest, is_archive=False)
         for path, size in files.items()
@@ -147,22 +156,24 @@ def _files(content: Content, source: Store) -> list[StoreObject]:
 
 def _contents(content: Content, source: Store) -> list[StoreObject]:
     """The record beside an archive with engines."""
-    key, first = contents_key(content.digest), content.wanted[0]
-    there = list_objects(source.s3, source.bucket, key) if first.artifact.repository is not None else {}
+    key, first = contents_key(content.digest), content.requirements[0]
+    stored_objects = (
+        list_objects(source.s3, source.bucket, key) if first.artifact.repository is not None else {}
+    )
     return [
         StoreObject(
             name=f"{first.name}, its contents",
             key=key,
-            size=each.size,
+            size=entry.size,
             digest=content.digest,
             is_archive=False,
         )
-        for each in there.values()
+        for entry in stored_objects.values()
     ]
 
 
 def _loss_finding(content: Content, source: Store, problem: str) -> Finding:
-    wanted = content.wanted[0]
-    message = f"{wanted.name}, s3://{source.bucket}/{content.key}, {problem}"
-    hint = f"run `fleet publish --env {source.environment} {wanted.endpoint.name}`, then promote again"
+    requirement = content.requirements[0]
+    message = f"{requirement.name}, s3://{source.bucket}/{content.key}, {problem}"
+    hint = f"run `fleet publish --env {source.environment} {requirement.endpoint.name}`, then promote again"
     return Finding(code=CODE, message=message, hint=hint)

@@ -14,7 +14,7 @@ from triton_fleet.awsapi.images.manifest import Blob
 from triton_fleet.awsapi.images.reference import ImageReference
 from triton_fleet.awsapi.images.registry import StoredManifest, image_errors_as_findings, stored_manifest
 from triton_fleet.awsapi.images.upload import TargetRepository
-from triton_fleet.builds.images.object_keys import MANIFEST, built_image_key
+from triton_fleet.builds.images.artifacts import MANIFEST, built_image_key
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.spec.deployment import Deployment
@@ -26,7 +26,7 @@ from triton_fleet.store.progress import PublishProgress
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-LAYERS_AT_ONCE = 3
+MAX_PARALLEL_LAYERS = 3
 """A part of each is in memory, and once more in the text of its request."""
 MISSING_IMAGE, NO_RECORD = "FL628", "FL337"
 
@@ -37,17 +37,17 @@ class ImageStore:
 
     s3: S3Client
     ecr: Any
-    place: Deployment
+    deployment: Deployment
 
     @property
     def repository(self) -> ImageReference:
         """The repository, without a tag or a digest."""
-        place = self.place
+        deployment = self.deployment
         return ImageReference(
-            registry=place.image_registry,
-            account=place.account,
-            region=place.region,
-            repository=place.image_repository,
+            registry=deployment.image_registry,
+            account=deployment.account,
+            region=deployment.region,
+            repository=deployment.image_repository,
         )
 
     def record(self, key: str) -> BuiltImage | None:
@@ -57,8 +57,8 @@ class ImageStore:
             FindingsError: it cannot be read.
             CannotRunError: AWS refuses or does not answer, or there is no bucket.
         """
-        with aws_errors_as_findings(self.place):
-            return built_image(self.s3, self.place, key)
+        with aws_errors_as_findings(self.deployment):
+            return built_image(self.s3, self.deployment, key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +90,9 @@ class ImageCopies:
         self._repository = TargetRepository(
             ecr=target.ecr,
             image=target.repository,
-            remedy=f"run `fleet deploy --env {target.place.environment} --foundation` to create it",
+            remedy=f"run `fleet deploy --env {target.deployment.environment} --foundation` to create it",
         )
-        self._stopped = threading.Event()
+        self._stop_event = threading.Event()
 
     def plan(self, locks: Sequence[Lock]) -> list[ImageCopy]:
         """Compare both repositories; nothing is changed.
@@ -108,7 +108,7 @@ class ImageCopies:
         for lock in locks:
             if lock.image is not None and lock.image.key is not None and lock.image.digest is not None:
                 endpoints.setdefault((lock.image.key, lock.image.digest), lock.endpoint)
-        return all_of(list(endpoints.items()), lambda each: self._plan_one(*each[0], each[1]))
+        return all_of(list(endpoints.items()), lambda request: self._plan_copy(*request[0], request[1]))
 
     def copy(self, copies: Sequence[ImageCopy], progress: PublishProgress) -> int:
         """Copy layers, then images, then records; return the bytes of the layers.
@@ -123,39 +123,39 @@ class ImageCopies:
             with progress.uploads(len(layers), size, "layer"):
                 all_in_parallel(
                     layers.values(),
-                    lambda both: self._copy_layer(*both, progress),
-                    LAYERS_AT_ONCE,
-                    self._stopped.set,
+                    lambda layer_and_copy: self._copy_layer(*layer_and_copy, progress),
+                    MAX_PARALLEL_LAYERS,
+                    self._stop_event.set,
                 )
-        for each in copies:
-            if not each.exists:
-                self._repository.put(each.manifest, hexadecimal(each.key))
-            if each.record is not None:
-                self._write(each.record)
+        for image in copies:
+            if not image.exists:
+                self._repository.put(image.manifest, hexadecimal(image.key))
+            if image.record is not None:
+                self._write(image.record)
         return size
 
-    def _plan_one(self, key: str, digest: str, endpoint: str) -> ImageCopy:
+    def _plan_copy(self, key: str, digest: str, endpoint: str) -> ImageCopy:
         manifest = self._manifest(digest, endpoint)
         record = self._record(key, digest, endpoint)
-        found = self._repository.tagged_digest(hexadecimal(key))
-        if found not in (None, digest):
+        tag_digest = self._repository.tagged_digest(hexadecimal(key))
+        if tag_digest not in (None, digest):
             raise FindingsError([self._repository.conflict(hexadecimal(key), digest)])
         blobs = (manifest.manifest.config, *manifest.manifest.layers)
-        known = self._target.record(key)
+        target_record = self._target.record(key)
         return ImageCopy(
             endpoint=endpoint,
             key=key,
             manifest=manifest,
-            exists=found is not None,
-            layers=() if found else tuple(self._repository.missing_blobs(blobs)),
-            record=None if known is not None and known.record.digest == digest else record,
+            exists=tag_digest is not None,
+            layers=() if tag_digest else tuple(self._repository.missing_blobs(blobs)),
+            record=None if target_record is not None and target_record.record.digest == digest else record,
         )
 
     def _manifest(self, digest: str, endpoint: str) -> StoredManifest:
         try:
             return stored_manifest(self._source.ecr, self._source.repository.at(digest))
         except FindingsError as error:
-            environment = self._source.place.environment
+            environment = self._source.deployment.environment
             hint = (
                 f"build it again: `fleet images build --env {environment} {endpoint}`, then"
                 f" `fleet lock --env {environment} {endpoint}` and"
@@ -169,15 +169,15 @@ class ImageCopies:
             ) from error
 
     def _record(self, key: str, digest: str, endpoint: str) -> BuildRecord:
-        source, found = self._source, self._source.record(key)
-        if found is not None and found.record.digest == digest:
-            return found.record
-        actual = "is not in the store" if found is None else f"is of {found.record.digest}, not of {digest}"
-        url = f"s3://{source.place.bucket}/{built_image_key(key, MANIFEST)}"
+        source, record = self._source, self._source.record(key)
+        if record is not None and record.record.digest == digest:
+            return record.record
+        actual = "is not in the store" if record is None else f"is of {record.record.digest}, not of {digest}"
+        url = f"s3://{source.deployment.bucket}/{built_image_key(key, MANIFEST)}"
         message = f"the record of the image of {endpoint}, {url}, {actual}"
         hint = (
             "restore its previous version; or check out the commit of the lock, and run"
-            f" `fleet images build --env {source.place.environment} {endpoint}`, which records the image"
+            f" `fleet images build --env {source.deployment.environment} {endpoint}`, which records the image"
         )
         raise FindingsError([Finding(code=NO_RECORD, message=message, hint=hint)])
 
@@ -189,24 +189,24 @@ class ImageCopies:
             image_errors_as_findings(image),
             open_blob(self._source.ecr, image, layer) as content,
         ):
-            self._repository.upload(layer, content, self._until_stopped(advance))
+            self._repository.upload(layer, content, self._stoppable(advance))
 
-    def _until_stopped(self, advance: Callable[[int], None]) -> Callable[[int], None]:
+    def _stoppable(self, advance: Callable[[int], None]) -> Callable[[int], None]:
         """Ends a layer of gigabytes after its part, once another one has failed."""
 
-        def counted(count: int) -> None:
-            if self._stopped.is_set():
+        def count_bytes(count: int) -> None:
+            if self._stop_event.is_set():
                 raise CancelledError
             advance(count)
 
-        return counted
+        return count_bytes
 
     def _write(self, record: BuildRecord) -> None:
-        target = self._target.place
-        copied = record.model_copy(update={"repository": target.image_repository})
+        target = self._target.deployment
+        target_record = record.model_copy(update={"repository": target.image_repository})
         with aws_errors_as_findings(target):
             self._target.s3.put_object(
                 Bucket=target.bucket,
                 Key=built_image_key(record.key, MANIFEST),
-                Body=copied.model_dump_json(indent=2).encode(),
+                Body=target_record.model_dump_json(indent=2).encode(),
             )

@@ -20,16 +20,16 @@ from triton_fleet.spec.source import KeyPath, finding_at
 from triton_fleet.store.engines.lock import archive_engines
 from triton_fleet.store.promote.spec import PromotedSpec, promoted_spec_of
 
-CODE, UNRECORDED = "FL336", "FL686"
+CODE, NO_IMAGE_RECORD = "FL336", "FL686"
 NOT_OF_ONE_ENDPOINT = ("defaults", "overrides", "endpoints", "promoted_from")
 """Keys of an environment whose effect on an endpoint is in its spec, or that choose endpoints."""
-COMPARED = ("copies", "compression", "digest")
+MODEL_KEYS = ("copies", "compression", "digest")
 """The keys of an entry of `models` that set its archives' content; a live set's `version` only names it."""
 
 
 @dataclass(frozen=True)
 class PromotedEndpoint:
-    """What a promotion writes of an endpoint: its lock; and its spec where the environment is promoted to."""
+    """The files of an endpoint that a promotion writes: its lock, and its spec if the target has its own."""
 
     lock: Lock
     spec: PromotedSpec | None
@@ -46,48 +46,48 @@ def promoted_endpoint(source: Project, target: Project, endpoint: str) -> Promot
         return PromotedEndpoint(_promoted_lock(source, target, target.load(endpoint)), None)
     spec = promoted_spec_of(source, target, endpoint)
     lock = _promoted_lock(source, target, spec.loaded)
-    decided = EndpointContext(loaded=spec.loaded, environment=target.environment, lock=lock)
-    resolve_endpoint(target.place, decided)
+    context = EndpointContext(loaded=spec.loaded, environment=target.environment, lock=lock)
+    resolve_endpoint(target.deployment, context)
     return PromotedEndpoint(
         lock.model_copy(update={"inputs": inputs_digest(target, spec.loaded, lock)}), spec
     )
 
 
-def inputs_digest(project: Project, loaded: LoadedSpec, lock: Lock) -> str:
+def inputs_digest(project: Project, loaded_spec: LoadedSpec, lock: Lock) -> str:
     """The digest of all that a template follows from beside the product: files as they are written."""
     settings = {
         key: value for key, value in project.environment_source.data.items() if key not in NOT_OF_ONE_ENDPOINT
     }
-    whole = [loaded.source.data, settings, lock.model_dump(mode="json", include={"archives", "image"})]
+    whole = [loaded_spec.source.data, settings, lock.model_dump(mode="json", include={"archives", "image"})]
     return canonical_digest(whole)
 
 
-def _promoted_lock(source: Project, target: Project, wanted: LoadedSpec) -> Lock:
-    endpoint = wanted.spec.endpoint
-    tested = source.load(endpoint)
-    name, there = source.environment.environment, target.environment.environment
+def _promoted_lock(source: Project, target: Project, target_spec: LoadedSpec) -> Lock:
+    endpoint = target_spec.spec.endpoint
+    source_spec = source.load(endpoint)
+    name, target_name = source.environment.environment, target.environment.environment
     lock = source.lock(endpoint)
     if lock.image is not None and lock.image.digest is None:
         message = f"the lock of {endpoint} does not record the image that its build made in {name}"
         hint = f"run `fleet lock --env {name} {endpoint}`, have it reviewed, deploy it, then promote"
         file = source.lock_file(endpoint)
-        raise FindingsError([Finding(code=UNRECORDED, message=message, file=file, hint=hint)])
+        raise FindingsError([Finding(code=NO_IMAGE_RECORD, message=message, file=file, hint=hint)])
     differences = [
-        *_differences(tested.spec, wanted.spec),
-        *_image_differences(tested, source.environment, wanted, target.environment, lock.image),
+        *_differences(source_spec.spec, target_spec.spec),
+        *_image_differences(source_spec, source.environment, target_spec, target.environment, lock.image),
         *_engine_differences(
-            archive_engines(tested, source.environment, lock.image),
-            archive_engines(wanted, target.environment, lock.image),
+            archive_engines(source_spec, source.environment, lock.image),
+            archive_engines(target_spec, target.environment, lock.image),
         ),
     ]
     findings = [
         finding_at(
-            wanted.source.latest_mark(path),
+            target_spec.source.latest_mark(path),
             CODE,
-            f"{endpoint} was tested in {name} with {before}, but {there} has {now}",
-            f"both must use the same archives and image: compare `overrides` of {name} and of {there}",
+            f"{endpoint} was tested in {name} with {before}, but {target_name} has {after}",
+            f"both must use the same archives and image: compare `overrides` of {name} and of {target_name}",
         )
-        for path, before, now in differences
+        for path, before, after in differences
     ]
     if findings:
         raise FindingsError(findings)
@@ -100,59 +100,65 @@ def require_two(source: Project, target: Project, local: str) -> None:
     Raises:
         FindingsError: they are the same, or one of them is `local`.
     """
-    name, other = source.environment.environment, target.environment.environment
-    if name == other:
+    name, target_name = source.environment.environment, target.environment.environment
+    if name == target_name:
         message, hint = f"{name} cannot be promoted to itself", "pass two environments with --from and --to"
-    elif local in (name, other):
+    elif local in (name, target_name):
         message = f"{local!r} is this machine: nothing is promoted from or to it"
         hint = "deploy to an environment in an account, and promote from there"
     elif target.environment.promoted_from not in (None, name):
         origin = target.environment.promoted_from
-        message = f"{other} is promoted from {origin}, not from {name}"
-        hint = f"write `--from {origin}`, or change `promoted_from` in environments/{other}.yaml"
+        message = f"{target_name} is promoted from {origin}, not from {name}"
+        hint = f"write `--from {origin}`, or change `promoted_from` in environments/{target_name}.yaml"
     else:
         return
     raise FindingsError([Finding(code="FL338", message=message, hint=hint)])
 
 
-def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[KeyPath, str, str]]:
-    if tested.mode is not wanted.mode:
-        yield ("mode",), f"`mode: {tested.mode.value}`", f"`mode: {wanted.mode.value}`"
-    before, now = ({model.archive: model for model in spec.models} for spec in (tested, wanted))
-    if before.keys() != now.keys():
-        yield ("models",), f"archives {', '.join(before) or 'none'}", f"archives {', '.join(now) or 'none'}"
+def _differences(source_spec: EndpointSpec, target_spec: EndpointSpec) -> Iterator[tuple[KeyPath, str, str]]:
+    if source_spec.mode is not target_spec.mode:
+        yield ("mode",), f"`mode: {source_spec.mode.value}`", f"`mode: {target_spec.mode.value}`"
+    before, after = ({model.archive: model for model in spec.models} for spec in (source_spec, target_spec))
+    if before.keys() != after.keys():
+        yield ("models",), f"archives {', '.join(before) or 'none'}", f"archives {', '.join(after) or 'none'}"
         return
-    for index, model in enumerate(wanted.models):
-        for key in COMPARED:
-            was, is_now = (_display_value(key, getattr(each, key)) for each in (before[model.archive], model))
+    for index, model in enumerate(target_spec.models):
+        for key in MODEL_KEYS:
+            was, is_now = (
+                _display_value(key, getattr(model_key, key)) for model_key in (before[model.archive], model)
+            )
             if was != is_now:
                 whose = f" for {model.archive!r}"
                 yield ("models", index, key), was + whose, is_now + whose
 
 
 def _image_differences(
-    tested: LoadedSpec, before: Environment, wanted: LoadedSpec, now: Environment, locked: LockedImage | None
+    source_spec: LoadedSpec,
+    before: Environment,
+    target_spec: LoadedSpec,
+    after: Environment,
+    lock_digest: LockedImage | None,
 ) -> Iterator[tuple[KeyPath, str, str]]:
     """Images differ if their folders, arguments or digests differ, or what they are built on.
 
     Where a spec has no `image_digest`, the lock's base counts.
     """
-    was, is_now = _display_image(tested.spec.own_image), _display_image(wanted.spec.own_image)
+    was, is_now = _display_image(source_spec.spec.own_image), _display_image(target_spec.spec.own_image)
     if was != is_now:
         yield ("image",), was, is_now
-    elif wanted.spec.own_image is not None and wanted.spec.own_image.build is not None:
-        old, new = _base(tested, before), _base(wanted, now)
+    elif target_spec.spec.own_image is not None and target_spec.spec.own_image.build is not None:
+        old, new = _base(source_spec, before), _base(target_spec, after)
         if old is None or new is None or old.tag != new.tag:
             yield ("triton",), f"an image on {_display_base(old)}", f"{_display_base(new)} to build it on"
             return
-        locked_digest = locked.base if locked else None
-        old, new = (replace(each, digest=each.digest or locked_digest) for each in (old, new))
+        locked_digest = lock_digest.base if lock_digest else None
+        old, new = (replace(base, digest=base.digest or locked_digest) for base in (old, new))
         if old.name != new.name:
             yield ("image_digest",), f"an image on {old.name}", f"{new.name} to build it on"
 
 
-def _base(loaded: LoadedSpec, environment: Environment) -> Image | None:
-    return EndpointContext(loaded=loaded, environment=environment, lock=None).release_image
+def _base(loaded_spec: LoadedSpec, environment: Environment) -> Image | None:
+    return EndpointContext(loaded=loaded_spec, environment=environment, lock=None).release_image
 
 
 def _display_base(base: Image | None) -> str:
@@ -170,13 +176,13 @@ def _display_image(image: OwnImage | None) -> str:
 
 
 def _engine_differences(
-    tested: Sequence[EndpointEngine], wanted: Sequence[EndpointEngine]
+    source_engines: Sequence[EndpointEngine], target_engines: Sequence[EndpointEngine]
 ) -> Iterator[tuple[KeyPath, str, str]]:
     """Engines differ if the GPU, the image or the arguments differ."""
-    before = {(each.index, each.model): each for each in tested}
-    now = {(each.index, each.model): each for each in wanted}
-    for place in {**before, **now}:
-        was, is_now = before.get(place), now.get(place)
+    before = {(engine.index, engine.model): engine for engine in source_engines}
+    after = {(engine.index, engine.model): engine for engine in target_engines}
+    for place in {**before, **after}:
+        was, is_now = before.get(place), after.get(place)
         if was is not None and is_now is not None and was.build("") == is_now.build(""):
             continue
         path = is_now.path if is_now is not None else ("models", place[0])

@@ -10,34 +10,38 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from triton_fleet.awsapi.describe import described_endpoint
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.changes.spec_changes import KeyChange
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from triton_fleet.findings import all_of
+from triton_fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
+from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.project.membership import promoted_spec
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.store.archive_requirements import (
-    REQUESTS_AT_ONCE,
+    MAX_PARALLEL_REQUESTS,
     ArchiveRequirement,
     contents_of,
     missing_in_store,
 )
+from triton_fleet.store.content_store import digest_of
 from triton_fleet.store.lock import lock_text, write_text
 from triton_fleet.store.ownership import Owners, contents_to_own
 from triton_fleet.store.progress import PublishProgress
 from triton_fleet.store.promote.copy import Store, StoreCopy, objects_of
-from triton_fleet.store.promote.deployment import require_deployment
 from triton_fleet.store.promote.images import ImageCopies, ImageStore
 from triton_fleet.store.promote.lock import PromotedEndpoint, promoted_endpoint
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
     from mypy_boto3_sagemaker.client import SageMakerClient
-
+    from mypy_boto3_sagemaker.type_defs import (
+        ContainerDefinitionOutputTypeDef,
+        ProductionVariantOutputTypeDef,
+    )
 
 Templates: TypeAlias = Callable[[Project, Sequence[str]], tuple[str, Mapping[str, str]]]
 """From a project and endpoints to the version of the product, and the digest of each one's template."""
@@ -64,25 +68,25 @@ class Next:
 
 @dataclass(frozen=True, kw_only=True)
 class PromotionResult:
-    """What a promotion did: contents and bytes copied, contents that existed, locks that changed.
+    """The result of a promotion: contents and bytes copied, contents that existed, locks that changed.
 
-    `streamed` is how many of the objects went through this process. `images` is how many were copied, and
+    `streams` is how many of the objects went through this process. `images` is how many were copied, and
     `image_bytes` what their layers have that the target lacked.
     """
 
-    copied: int
+    copies: int
     bytes: int
-    streamed: int
-    there: int
+    streams: int
+    present: int
     images: int
     image_bytes: int
-    images_there: int
+    images_present: int
     files: tuple[Path, ...]
     differences: Mapping[str, tuple[KeyChange, ...]]
 
 
 def promote(
-    tested: PromotionSource, target: Next, progress: PublishProgress, templates: Templates | None = None
+    origin: PromotionSource, target: Next, progress: PublishProgress, templates: Templates | None = None
 ) -> PromotionResult:
     """Copy what the tested locks name and the target's store lacks, then write the target's specs and locks.
 
@@ -90,7 +94,7 @@ def promote(
     endpoint's, so another run continues after an interruption.
 
     Args:
-        tested: Where the endpoints were tested.
+        origin: Where the endpoints were tested.
         target: Where they will run.
         progress: Is notified of each copy.
         templates: Makes the digests of the templates, which locks of an environment that is promoted to keep.
@@ -102,17 +106,17 @@ def promote(
         CannotRunError: a template cannot be made, before anything is copied; a bucket or a repository does
             not exist, or AWS refuses or does not answer.
     """
-    project = tested.project
+    project = origin.project
     fleet = resolve_project(project)
-    promoted = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
-    locks = [each.lock for each in promoted]
-    source, place = _store(tested.s3, fleet.place), target.project.place
-    there = _store(target.s3, place)
-    with aws_errors_as_findings(fleet.place):
-        all_of(fleet.endpoints, lambda each: require_deployment(tested.s3, tested.sagemaker, each))
+    endpoints = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
+    locks = [item.lock for item in endpoints]
+    source, deployment = _store(origin.s3, fleet.deployment), target.project.deployment
+    target_store = _store(target.s3, deployment)
+    with aws_errors_as_findings(fleet.deployment):
+        all_of(fleet.endpoints, lambda item: require_deployment(origin.s3, origin.sagemaker, item))
     images = ImageCopies(
-        ImageStore(s3=tested.s3, ecr=tested.ecr, place=fleet.place),
-        ImageStore(s3=target.s3, ecr=target.ecr, place=place),
+        ImageStore(s3=origin.s3, ecr=origin.ecr, deployment=fleet.deployment),
+        ImageStore(s3=target.s3, ecr=target.ecr, deployment=deployment),
     )
     image_copies = images.plan(locks)
     contents = contents_of(
@@ -122,34 +126,36 @@ def promote(
             for artifact in endpoint.archives
         ]
     )
-    with aws_errors_as_findings(place):
-        missing = missing_in_store(there.s3, there.bucket, contents)
-    with aws_errors_as_findings(fleet.place):
-        objects = all_in_parallel(missing, lambda each: objects_of(each, source), REQUESTS_AT_ONCE)
-    texts = _texts(target.project, promoted, templates)
-    with aws_errors_as_findings(place):
-        copy = StoreCopy(source, there, progress)
-        streamed = copy.copy([each for *before, _ in objects for each in before])
+    with aws_errors_as_findings(deployment):
+        absent = missing_in_store(target_store.s3, target_store.bucket, contents)
+    with aws_errors_as_findings(fleet.deployment):
+        objects = all_in_parallel(absent, lambda item: objects_of(item, source), MAX_PARALLEL_REQUESTS)
+    texts = _texts(target.project, endpoints, templates)
+    with aws_errors_as_findings(deployment):
+        copy = StoreCopy(source, target_store, progress)
+        stream_count = copy.copy([item for *before, _ in objects for item in before])
         # Markers come last, when all their files exist.
-        streamed += copy.copy([last for *_, last in objects])
+        stream_count += copy.copy([last for *_, last in objects])
     image_bytes = images.copy(image_copies, progress)
-    with aws_errors_as_findings(place):
-        _record_owners(Owners(there.s3, there.bucket), fleet.endpoints, source.environment)
+    with aws_errors_as_findings(deployment):
+        _record_owners(Owners(target_store.s3, target_store.bucket), fleet.endpoints, source.environment)
     files = _write(target.project, texts)
     return PromotionResult(
-        copied=len(missing),
-        bytes=sum(each.size for content in objects for each in content),
-        streamed=streamed,
-        there=len(contents) - len(missing),
+        copies=len(absent),
+        bytes=sum(item.size for content in objects for item in content),
+        streams=stream_count,
+        present=len(contents) - len(absent),
         images=sum(not image_copy.exists for image_copy in image_copies),
         image_bytes=image_bytes,
-        images_there=sum(image_copy.exists for image_copy in image_copies),
+        images_present=sum(image_copy.exists for image_copy in image_copies),
         files=files,
-        differences={each.lock.endpoint: each.spec.differences for each in promoted if each.spec is not None},
+        differences={
+            item.lock.endpoint: item.spec.differences for item in endpoints if item.spec is not None
+        },
     )
 
 
-def _record_owners(owners: Owners, tested: Sequence[ResolvedEndpoint], source: str) -> None:
+def _record_owners(owners: Owners, endpoints: Sequence[ResolvedEndpoint], source: str) -> None:
     """Record what each endpoint runs and owns in the source, also what the target had, perhaps of others.
 
     A lock may name more, which proves nothing.
@@ -158,20 +164,20 @@ def _record_owners(owners: Owners, tested: Sequence[ResolvedEndpoint], source: s
     def record(endpoint: ResolvedEndpoint) -> None:
         owners.record(endpoint.name, contents_to_own(endpoint), f"promotion from {source}")
 
-    all_in_parallel(tested, record, REQUESTS_AT_ONCE)
+    all_in_parallel(endpoints, record, MAX_PARALLEL_REQUESTS)
 
 
 def _texts(
-    target: Project, promoted: Sequence[PromotedEndpoint], templates: Templates | None
+    target: Project, endpoints: Sequence[PromotedEndpoint], templates: Templates | None
 ) -> dict[Path, str]:
     """The specs, then the locks with the digests of their templates, which a copy of the files makes."""
     environment = target.environment.environment
     specs = {
-        promoted_spec(target.root, environment, each.lock.endpoint): each.spec.text
-        for each in promoted
-        if each.spec is not None
+        promoted_spec(target.root, environment, endpoint.lock.endpoint): endpoint.spec.text
+        for endpoint in endpoints
+        if endpoint.spec is not None
     }
-    locks = {target.lock_file(each.lock.endpoint): each.lock for each in promoted}
+    locks = {target.lock_file(endpoint.lock.endpoint): endpoint.lock for endpoint in endpoints}
     texts = specs | {file: lock_text(lock) for file, lock in locks.items()}
     if not specs or templates is None:
         return texts
@@ -186,11 +192,11 @@ def _texts(
 
 def _copy(target: Project, root: Path, texts: Mapping[Path, str]) -> Project:
     """The environment in a copy of what a synthesis reads, with some files that it does not have yet."""
-    for each in (target.root / part for part in SYNTHESIS_INPUTS):
-        if each.is_dir():
-            shutil.copytree(each, root / each.name, symlinks=True)
-        elif each.is_file():
-            shutil.copy(each, root)
+    for path in (target.root / part for part in SYNTHESIS_INPUTS):
+        if path.is_dir():
+            shutil.copytree(path, root / path.name, symlinks=True)
+        elif path.is_file():
+            shutil.copy(path, root)
     for file, text in texts.items():
         write_text(root / file.relative_to(target.root), text, root)
     return Fleet(root).open(target.environment.environment)
@@ -198,11 +204,94 @@ def _copy(target: Project, root: Path, texts: Mapping[Path, str]) -> Project:
 
 def _write(target: Project, texts: Mapping[Path, str]) -> tuple[Path, ...]:
     """Write the files; return those that changed."""
-    changed = [file for file, text in texts.items() if write_text(file, text, target.root)]
-    for file in changed:
+    changes = [file for file, text in texts.items() if write_text(file, text, target.root)]
+    for file in changes:
         target.fleet.lock.forget(file)
-    return tuple(changed)
+    return tuple(changes)
 
 
-def _store(s3: S3Client, place: Deployment) -> Store:
-    return Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)
+def _store(s3: S3Client, deployment: Deployment) -> Store:
+    return Store(
+        s3=s3, bucket=deployment.bucket, environment=deployment.environment, account=deployment.account
+    )
+
+
+CODE = "FL332"
+HEADS = 16
+"""Parallel requests for objects."""
+IN_SERVICE = "InService"
+
+
+def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
+    """Check that the endpoint is in service with data, image and instance type of its files, and owns them.
+
+    The URL of that data contains environment, account, region and the digests of all archives; a live set's
+    does not, so its archives are checked one by one. What CloudFormation alone has deployed may be another
+    endpoint's: only a publish proves whose it is.
+
+    Raises:
+        FindingsError: it is not deployed, not in service, runs something else, or something of another one.
+    """
+    variant = _variant(sagemaker, endpoint)
+    container = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
+    comparisons = [(_model_data(container), endpoint.model_data_url, "a model without data")]
+    if not endpoint.is_pooled:
+        comparisons.append((variant.get("InstanceType", ""), endpoint.instance.type, "no instance type"))
+    if endpoint.image.is_own:
+        comparisons.append((container.get("Image", ""), endpoint.image.uri, "a model without an image"))
+    for actual, target, absence in comparisons:
+        if actual != target:
+            message = f"it runs {actual or absence}, but its files require {target}"
+            raise FindingsError([_test_finding(endpoint, message)])
+    mutable_archives = [archive for archive in endpoint.archives if not archive.named_by_content]
+    wrong = [
+        finding
+        for finding in all_in_parallel(
+            mutable_archives, lambda item: _absence_finding(s3, endpoint, item), HEADS
+        )
+        if finding
+    ]
+    if wrong:
+        raise FindingsError(wrong)
+    contents = contents_to_own(endpoint)
+    unproved_digests = sorted(
+        set(contents) - Owners(s3, endpoint.deployment.bucket).known_digests(endpoint.name, contents)
+    )
+    if unproved_digests:
+        environment = endpoint.deployment.environment
+        message = f"no publish in {environment} has proved that {', '.join(unproved_digests)} is its own"
+        raise FindingsError([_test_finding(endpoint, message)])
+
+
+def _variant(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> ProductionVariantOutputTypeDef:
+    description = described_endpoint(sagemaker, endpoint.name)
+    if description is None:
+        raise FindingsError([_test_finding(endpoint, "it is not deployed there")])
+    if description["EndpointStatus"] != IN_SERVICE:
+        message = f"it is {description['EndpointStatus']}, not {IN_SERVICE}"
+        raise FindingsError([_test_finding(endpoint, message)])
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=description["EndpointConfigName"])
+    return config["ProductionVariants"][0]
+
+
+def _model_data(container: ContainerDefinitionOutputTypeDef) -> str:
+    source = container.get("ModelDataSource", {}).get("S3DataSource", {})
+    return container.get("ModelDataUrl") or source.get("S3Uri", "")
+
+
+def _absence_finding(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact) -> Finding | None:
+    digest = digest_of(s3, endpoint.deployment.bucket, archive.key)
+    if digest == archive.digest:
+        return None
+    target = archive.key.rpartition("/")[2]
+    actual = "does not exist" if digest is None else f"has {digest or 'no digest'}"
+    return _test_finding(endpoint, f"{target} {actual}, but the lock has {archive.digest}")
+
+
+def _test_finding(endpoint: ResolvedEndpoint, message: str) -> Finding:
+    environment = endpoint.deployment.environment
+    return Finding(
+        code=CODE,
+        message=f"{endpoint.name} was not tested in {environment} with its files: {message}",
+        hint=f"run `fleet deploy --env {environment} {endpoint.name}`, test it, then promote",
+    )

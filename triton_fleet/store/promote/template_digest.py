@@ -8,13 +8,12 @@ from importlib.metadata import version
 from triton_fleet.core.digests import canonical_digest
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.product.distributions import VENDOR
-from triton_fleet.product.installation import installation
-from triton_fleet.product.synthesis import THIS, project_templates
+from triton_fleet.product.synthesis import OWN_PYTHON, installation, project_templates
 from triton_fleet.project.project import Project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.promote.lock import inputs_digest
 
-CODE = "FL844"
+CHANGED_TEMPLATE = "FL844"
 
 
 def product_version() -> str:
@@ -28,7 +27,7 @@ def template_digests(project: Project, endpoints: Sequence[str]) -> tuple[str, M
     Raises:
         CannotRunError: the app failed; with what it reported.
     """
-    templates = project_templates(installation(THIS), project, endpoints)
+    templates = project_templates(installation(OWN_PYTHON), project, endpoints)
     return product_version(), {name: canonical_digest(templates[name]) for name in endpoints}
 
 
@@ -43,13 +42,13 @@ def template_changes(project: Project) -> list[Finding]:
     older = {name: lock for name in project.endpoints if (lock := _lock_of_another_version(project, name))}
     if not older:
         return []
-    here, digests = template_digests(project, list(older))
+    product, digests = template_digests(project, list(older))
     name = project.environment.environment
     return [
         Finding(
-            code=CODE,
+            code=CHANGED_TEMPLATE,
             severity=Severity.WARNING,
-            message=f"version {here} makes another template of {endpoint} than {lock.product} did",
+            message=f"version {product} makes another template of {endpoint} than {lock.product} did",
             hint=f"`fleet upgrade-check WHEEL --env {name}` shows the changes, with the wheels of version"
             f" {lock.product} from the history of {VENDOR}/; promote it again",
             file=project.lock_file(endpoint),
@@ -61,7 +60,12 @@ def template_changes(project: Project) -> list[Finding]:
 
 
 def _lock_of_another_version(project: Project, endpoint: str) -> Lock | None:
-    lock, loaded = project.readable_lock(endpoint), project.specs.readable(endpoint)
-    if lock is None or loaded is None or lock.template is None or lock.product in (None, product_version()):
+    lock, loaded_spec = project.readable_lock(endpoint), project.specs.readable(endpoint)
+    if (
+        lock is None
+        or loaded_spec is None
+        or lock.template is None
+        or lock.product in (None, product_version())
+    ):
         return None
-    return lock if lock.inputs == inputs_digest(project, loaded, lock) else None
+    return lock if lock.inputs == inputs_digest(project, loaded_spec, lock) else None

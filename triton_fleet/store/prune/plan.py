@@ -1,4 +1,4 @@
-"""What a prune would remove: units of objects that are only useful together, images, incomplete uploads."""
+"""The plan of a prune: units of objects that are only useful together, images, incomplete uploads."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from triton_fleet.builds.engines.object_keys import MANIFEST, PLANS
-from triton_fleet.builds.images.object_keys import BUILT
-from triton_fleet.endpoint.object_keys import ARCHIVES, OWNERS
+from triton_fleet.builds.engines.artifacts import MANIFEST, PLANS
+from triton_fleet.builds.images.artifacts import BUILT
+from triton_fleet.endpoint.bucket_keys import ARCHIVES, OWNERS
 from triton_fleet.store.content_store import ObjectListing
 
 
@@ -39,7 +39,7 @@ class StoredImage:
 
 @dataclass(frozen=True)
 class Unit:
-    """What is only useful together: an archive, the files of one, a set, a release, an engine, an image.
+    """Objects only useful together: an archive, the files of one, a set, a release, an engine, an image.
 
     `objects` of an image are the records of its builds.
     """
@@ -51,13 +51,13 @@ class Unit:
     @property
     def size(self) -> int:
         """Bytes of the objects."""
-        return sum(found.size for found in self.objects.values())
+        return sum(entry.size for entry in self.objects.values())
 
     @property
     def modified(self) -> datetime:
         """When the last of its objects was written, or its image pushed."""
-        pushed = [self.image.pushed] if self.image is not None else []
-        return max([*pushed, *(found.modified for found in self.objects.values())])
+        push_times = [self.image.pushed] if self.image is not None else []
+        return max([*push_times, *(entry.modified for entry in self.objects.values())])
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Upload:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What would be removed, and the number of unused objects and images that are too young."""
+    """The units to remove, and the number of unused objects and images that are too young."""
 
     units: tuple[Unit, ...]
     uploads: tuple[Upload, ...]
@@ -80,7 +80,7 @@ class Plan:
     @property
     def objects(self) -> dict[str, ObjectListing]:
         """All that would be removed, by key."""
-        return {key: found for unit in self.units for key, found in unit.objects.items()}
+        return {key: entry for unit in self.units for key, entry in unit.objects.items()}
 
     @property
     def images(self) -> tuple[StoredImage, ...]:
@@ -96,15 +96,19 @@ class Plan:
 def units_of(objects: Mapping[str, ObjectListing], images: Iterable[StoredImage] = ()) -> list[Unit]:
     """These objects and images, grouped into units."""
     units: dict[str, dict[str, ObjectListing]] = defaultdict(dict)
-    for key, found in objects.items():
-        units[_unit(key)][key] = found
-    described = []
+    for key, entry in objects.items():
+        units[_unit(key)][key] = entry
+    new_units = []
     for image in images:
         records = [units.pop(name, {}) for name in map(record_prefix, image.tags)]
-        described.append(
-            Unit(image.name, {key: each for held in records for key, each in held.items()}, image)
+        new_units.append(
+            Unit(
+                image.name,
+                {key: entry_of_record for record in records for key, entry_of_record in record.items()},
+                image,
+            )
         )
-    return [*(Unit(name, held) for name, held in units.items()), *described]
+    return [*(Unit(name, record) for name, record in units.items()), *new_units]
 
 
 def record_prefix(tag: str) -> str:

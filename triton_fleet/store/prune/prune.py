@@ -9,16 +9,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triton_fleet.awsapi.clock import MAX_SKEW, answered_at, different_clocks
-from triton_fleet.builds.engines.object_keys import PLANS
-from triton_fleet.builds.images.object_keys import BUILT, CONTEXTS
-from triton_fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
+from triton_fleet.awsapi.errors import MAX_SKEW, answered_at, different_clocks
+from triton_fleet.builds.engines.artifacts import PLANS
+from triton_fleet.builds.images.artifacts import BUILT, CONTEXTS
+from triton_fleet.endpoint.bucket_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.store.content_store import ObjectListing, list_objects
-from triton_fleet.store.prune.images import ImagePrune
 from triton_fleet.store.prune.plan import Plan, Upload, is_marker, record_prefix, units_of
-from triton_fleet.store.prune.references import needed_by_locks, needed_by_models, needed_by_releases
+from triton_fleet.store.prune.references import (
+    ImagePrune,
+    needed_by_locks,
+    needed_by_models,
+    needed_by_releases,
+)
 from triton_fleet.store.releases import KEY
 
 if TYPE_CHECKING:
@@ -47,13 +51,13 @@ class Prune:
         sagemaker: SageMakerClient,
         ecr: Any,
         root: Path,
-        place: Deployment,
+        deployment: Deployment,
         keep: int,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._s3, self._sagemaker, self._keep, self._clock = s3, sagemaker, keep, clock
-        self._bucket, self._locks = place.bucket, root / "locks" / place.environment
-        self._images = ImagePrune(ecr, place.image_repository)
+        self._bucket, self._locks = deployment.bucket, root / "locks" / deployment.environment
+        self._images = ImagePrune(ecr, deployment.image_repository)
 
     def plan(self) -> Plan:
         """Find unused objects and images, by S3's clock; nothing is changed.
@@ -64,29 +68,29 @@ class Prune:
             ClientError: access is denied.
         """
         young = self._server_time() - GRACE
-        kept, old = self._releases()
+        recent_releases, old = self._releases()
         needs = (
             needed_by_models(self._sagemaker, self._bucket)
             | needed_by_locks(self._locks)
-            | needed_by_releases(self._s3, self._bucket, kept)
+            | needed_by_releases(self._s3, self._bucket, recent_releases)
         )
-        images = self._images.stored()
-        unused = [image for image in images if needs.images.isdisjoint((image.digest, *image.tags))]
-        records = {record_prefix(tag) for image in images if image not in unused for tag in image.tags}
-        needed = tuple(needs.keys | records)
+        images = self._images.stored_images()
+        unused_images = [image for image in images if needs.images.isdisjoint((image.digest, *image.tags))]
+        records = {record_prefix(tag) for image in images if image not in unused_images for tag in image.tags}
+        required_keys = tuple(needs.keys | records)
         objects = {
-            key: found
+            key: entry
             for prefix in (ARCHIVES, ENDPOINTS, PLANS, BUILT, CONTEXTS, OWNERS)
-            for key, found in list_objects(self._s3, self._bucket, prefix).items()
-            if not key.startswith(needed)
+            for key, entry in list_objects(self._s3, self._bucket, prefix).items()
+            if not key.startswith(required_keys)
         }
-        units = units_of({**objects, **old}, unused)
-        spared = [unit for unit in units if unit.modified >= young]
+        units = units_of({**objects, **old}, unused_images)
+        young_units = [unit for unit in units if unit.modified >= young]
         return Plan(
             units=tuple(unit for unit in units if unit.modified < young),
             uploads=tuple(self._uploads(young)),
-            too_young=sum(len(unit.objects) for unit in spared),
-            too_young_images=sum(unit.image is not None for unit in spared),
+            too_young=sum(len(unit.objects) for unit in young_units),
+            too_young_images=sum(unit.image is not None for unit in young_units),
         )
 
     def remove(self, plan: Plan) -> Plan:
@@ -99,22 +103,27 @@ class Prune:
             ClientError: access is denied; nothing was removed, or only images were not.
         """
         latest = self.plan()
-        planned = {unit.name: unit for unit in plan.units}
-        units = tuple(unit for unit in latest.units if planned.get(unit.name) == unit)
+        units_by_name = {unit.name: unit for unit in plan.units}
+        units = tuple(unit for unit in latest.units if units_by_name.get(unit.name) == unit)
         uploads = tuple(upload for upload in latest.uploads if upload in plan.uploads)
         # Without its marker, the rest of an archive's files, of an engine or of an image is not complete.
-        markers = {key: found for unit in units for key, found in unit.objects.items() if is_marker(key)}
-        refused = self._delete(markers)
-        kept = {error["Key"] for error in refused}
-        units_left = [unit for unit in units if kept.isdisjoint(unit.objects)]
-        refused += self._delete(
-            {key: found for unit in units_left for key, found in unit.objects.items() if key not in markers}
+        markers = {key: entry for unit in units for key, entry in unit.objects.items() if is_marker(key)}
+        refusals = self._delete(markers)
+        refused_keys = {error["Key"] for error in refusals}
+        removed_units = [unit for unit in units if refused_keys.isdisjoint(unit.objects)]
+        refusals += self._delete(
+            {
+                key: entry
+                for unit in removed_units
+                for key, entry in unit.objects.items()
+                if key not in markers
+            }
         )
         for upload in uploads:
             self._s3.abort_multipart_upload(Bucket=self._bucket, Key=upload.key, UploadId=upload.upload_id)
-        reasons = [f"{each['Key']}: {each['Code']} {each['Message']}" for each in refused]
+        reasons = [f"{refusal['Key']}: {refusal['Code']} {refusal['Message']}" for refusal in refusals]
         _require_removal(f"objects of {self._bucket}", reasons)
-        images = [unit.image for unit in units_left if unit.image is not None]
+        images = [unit.image for unit in removed_units if unit.image is not None]
         _require_removal(f"images of {self._images.repository}", self._images.remove(images))
         return replace(latest, units=units, uploads=uploads)
 
@@ -122,28 +131,28 @@ class Prune:
         """The time in S3's answer, by the clock that dates its objects."""
         answer = self._s3.list_objects_v2(Bucket=self._bucket, MaxKeys=1)
         try:
-            now = answered_at(answer)
+            time = answered_at(answer)
         except ValueError:
             problem = "S3's answer has no date, so the age of objects is unknown"
             raise CannotRunError(problem, "connect to S3 without a proxy that drops the header") from None
         ours = self._clock()
-        if abs(ours - now) > MAX_SKEW:
-            problem = f"{different_clocks(ours, now)}: nothing is removed"
+        if abs(ours - time) > MAX_SKEW:
+            problem = f"{different_clocks(ours, time)}: nothing is removed"
             raise CannotRunError(problem, "set this machine's clock, then run it again")
-        return now
+        return time
 
     def _releases(self) -> tuple[list[str], dict[str, ObjectListing]]:
         """The keys of the last releases of each endpoint, and the older ones."""
-        there = {
-            key: found
-            for key, found in list_objects(self._s3, self._bucket, RELEASES).items()
+        releases = {
+            key: entry
+            for key, entry in list_objects(self._s3, self._bucket, RELEASES).items()
             if KEY.fullmatch(key)
         }
         by_endpoint = defaultdict(list)
-        for key in sorted(there, reverse=True):
+        for key in sorted(releases, reverse=True):
             by_endpoint[key.split("/")[1]].append(key)
-        kept = [key for keys in by_endpoint.values() for key in keys[: self._keep]]
-        return kept, {key: there[key] for key in sorted(there.keys() - set(kept))}
+        recent_keys = [key for keys in by_endpoint.values() for key in keys[: self._keep]]
+        return recent_keys, {key: releases[key] for key in sorted(releases.keys() - set(recent_keys))}
 
     def _uploads(self, young: datetime) -> Iterator[Upload]:
         for prefix in (ARCHIVES, ENDPOINTS, CONTEXTS):
@@ -151,26 +160,26 @@ class Prune:
                 Bucket=self._bucket, Prefix=prefix
             )
             for page in pages:
-                for found in page.get("Uploads", []):
-                    if found["Initiated"] < young:
-                        yield Upload(found["Key"], found["UploadId"])
+                for upload in page.get("Uploads", []):
+                    if upload["Initiated"] < young:
+                        yield Upload(upload["Key"], upload["UploadId"])
 
     def _delete(self, objects: dict[str, ObjectListing]) -> list[ErrorTypeDef]:
         """Delete the listed versions of these objects; return the refusals."""
-        refused: list[ErrorTypeDef] = []
+        refusals: list[ErrorTypeDef] = []
         keys: list[ObjectIdentifierTypeDef] = [
-            {"Key": key, "ETag": found.etag} for key, found in objects.items()
+            {"Key": key, "ETag": entry.etag} for key, entry in objects.items()
         ]
         for start in range(0, len(keys), BATCH):
             batch = keys[start : start + BATCH]
             answer = self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": batch, "Quiet": True})
-            refused += answer.get("Errors", [])
-        return refused
+            refusals += answer.get("Errors", [])
+        return refusals
 
 
-def _require_removal(what: str, refusals: Sequence[str]) -> None:
+def _require_removal(subject: str, refusals: Sequence[str]) -> None:
     if not refusals:
         return
     more = f"; and {len(refusals) - MAX_NAMES} more" if len(refusals) > MAX_NAMES else ""
     reasons = "; ".join(refusals[:MAX_NAMES])
-    raise CannotRunError(f"{len(refusals)} {what} were not removed: {reasons}{more}")
+    raise CannotRunError(f"{len(refusals)} {subject} were not removed: {reasons}{more}")

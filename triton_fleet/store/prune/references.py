@@ -1,4 +1,4 @@
-"""What live Models, locks and the last releases need of an artifact bucket and of a repository of images."""
+"""The objects and images that live Models, locks and the last releases need."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
 
 from triton_fleet.awsapi.describe import is_missing
-from triton_fleet.builds.engines.object_keys import built_key
-from triton_fleet.builds.images.object_keys import built_image_key
+from triton_fleet.builds.engines.artifacts import built_key
+from triton_fleet.builds.images.artifacts import built_image_key
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.archives import set_digest
-from triton_fleet.endpoint.object_keys import ARCHIVES, prefix_of
+from triton_fleet.endpoint.bucket_keys import ARCHIVES, prefix_of
 from triton_fleet.project.fleet_files import load_locks
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.values import hexadecimal
+from triton_fleet.store.images.record import NO_REPOSITORY
 from triton_fleet.store.ownership import owner_prefix
+from triton_fleet.store.prune.plan import StoredImage
 from triton_fleet.store.releases import read_releases
 
 if TYPE_CHECKING:
@@ -28,32 +30,34 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient
     from mypy_boto3_sagemaker.type_defs import ContainerDefinitionOutputTypeDef
 
-DESCRIBED_AT_ONCE = 8
+MAX_PARALLEL_REQUESTS = 8
 """Parallel descriptions; SageMaker throttles more, and botocore retries."""
 _MODEL_DATA = re.compile(rf"{prefix_of('([^/]+)')}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What is needed: keys and prefixes of the bucket, digests and tags of images."""
+    """Needed content: keys and prefixes of the bucket, digests and tags of images."""
 
     keys: frozenset[str]
     images: frozenset[str]
 
-    def __or__(self, other: Needs) -> Needs:
-        return Needs(keys=self.keys | other.keys, images=self.images | other.images)
+    def __or__(self, needs: Needs) -> Needs:
+        return Needs(keys=self.keys | needs.keys, images=self.images | needs.images)
 
 
 def needed_by_models(sagemaker: SageMakerClient, bucket: str) -> Needs:
-    """What Models of the account name, whether or not an endpoint runs them.
+    """The needs of the Models of the account, whether or not an endpoint runs them.
 
     Raises:
         ClientError: access is denied.
     """
     pages = sagemaker.get_paginator("list_models").paginate()
     names = [model["ModelName"] for page in pages for model in page["Models"]]
-    found = all_in_parallel(names, lambda name: _containers(sagemaker, name), DESCRIBED_AT_ONCE)
-    containers = [container for each in found for container in each]
+    model_containers = all_in_parallel(
+        names, lambda name: _containers(sagemaker, name), MAX_PARALLEL_REQUESTS
+    )
+    containers = [container for containers_of_model in model_containers for container in containers_of_model]
     found_keys = (_key(url, bucket) for container in containers for url in _urls(container))
     keys = frozenset(key for key in found_keys if key is not None)
     return Needs(
@@ -63,7 +67,7 @@ def needed_by_models(sagemaker: SageMakerClient, bucket: str) -> Needs:
 
 
 def needed_by_locks(folder: Path) -> Needs:
-    """What all locks of one environment name, also those whose endpoint has no spec.
+    """The needs of all locks of one environment, also those whose endpoint has no spec.
 
     A lock does not record whether its archives are one set, nor their names in a live set, so all possible
     keys are kept.
@@ -79,17 +83,22 @@ def needed_by_locks(folder: Path) -> Needs:
 
 
 def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> Needs:
-    """What these releases ran.
+    """The needs of these releases.
 
     Raises:
         FindingsError: one of the objects is not a release.
     """
     by_releases = read_releases(s3, bucket, list(releases))
-    stored = frozenset(
+    stored_keys = frozenset(
         _common_prefix(archive.digest) for release in by_releases for archive in release.archives
     )
     return Needs(
-        keys=stored | {key for each in by_releases for key in (each.model_data, owner_prefix(each.endpoint))},
+        keys=stored_keys
+        | {
+            key
+            for other_release in by_releases
+            for key in (other_release.model_data, owner_prefix(other_release.endpoint))
+        },
         images=frozenset(release.image for release in by_releases if release.image is not None),
     )
 
@@ -117,7 +126,7 @@ def _urls(container: ContainerDefinitionOutputTypeDef) -> Iterator[str]:
 
 
 def _digest_or_tag(uri: str) -> str:
-    """What the URI of an image ends with; Docker's tag where it names neither."""
+    """The digest or tag of an image's URI; Docker's tag where it names neither."""
     name = uri.rpartition("/")[2]
     return name.partition("@")[2] or name.partition(":")[2] or "latest"
 
@@ -149,3 +158,60 @@ def _prefixes_of(lock: Lock) -> Iterator[str]:
 def _common_prefix(digest: str) -> str:
     """The common prefix of the archive, its files and their marker."""
     return f"{ARCHIVES}{hexadecimal(digest)}"
+
+
+BATCH = 100
+"""The most images that BatchDeleteImage takes in one request; source: ECR's API reference."""
+NO_IMAGE = "ImageNotFound"
+
+
+class ImagePrune:
+    """One repository, which need not exist."""
+
+    def __init__(self, ecr: Any, repository: str) -> None:
+        self._ecr, self.repository = ecr, repository
+
+    def stored_images(self) -> list[StoredImage]:
+        """The images that have a tag; the others expire by the repository's own rule.
+
+        Raises:
+            ClientError: access is denied.
+        """
+        pages = self._ecr.get_paginator("describe_images").paginate(repositoryName=self.repository)
+        try:
+            return [
+                StoredImage(
+                    repository=self.repository,
+                    digest=details["imageDigest"],
+                    tags=tuple(sorted(details["imageTags"])),
+                    size=details.get("imageSizeInBytes", 0),
+                    pushed=details["imagePushedAt"],
+                )
+                for page in pages
+                for details in page["imageDetails"]
+                if details.get("imageTags")
+            ]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == NO_REPOSITORY:
+                return []
+            raise
+
+    def remove(self, images: Sequence[StoredImage]) -> list[str]:
+        """Remove images with all of their tags; return the refusals.
+
+        Raises:
+            ClientError: access is denied.
+        """
+        refusals = []
+        for start in range(0, len(images), BATCH):
+            answer = self._ecr.batch_delete_image(
+                repositoryName=self.repository,
+                imageIds=[{"imageDigest": image.digest} for image in images[start : start + BATCH]],
+            )
+            refusals += [
+                f"{failure['imageId'].get('imageDigest')}: {failure['failureCode']}"
+                f" {failure.get('failureReason', '')}"
+                for failure in answer["failures"]
+                if failure["failureCode"] != NO_IMAGE
+            ]
+        return refusals

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from triton_fleet.builds.engines.artifacts import archive_digest, packed_name
 from triton_fleet.builds.engines.endpoint_engines import spec_engines
-from triton_fleet.builds.engines.lock import archive_digest, packed_name
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.core.read_cache import ReadCache
-from triton_fleet.endpoint.engines import ResolvedEngine
+from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project
-from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.spec.endpoint import in_s3
 from triton_fleet.spec.source import Mark, finding_at
 from triton_fleet.store.archive import DigestWriter
-from triton_fleet.store.archive_requirements import REQUESTS_AT_ONCE, ArchiveRequirement
+from triton_fleet.store.archive_requirements import MAX_PARALLEL_REQUESTS, ArchiveRequirement
 from triton_fleet.store.engines.onnx import onnx_of
 from triton_fleet.store.engines.request import engines_in
 from triton_fleet.store.ownership import OF_REPOSITORY, Owners
@@ -26,9 +26,9 @@ from triton_fleet.store.sources.spec_sources import SpecRepositories, built_mode
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-FORGED, UNPROMOTED = "FL847", "FL848"
+FORGERY, NO_PROMOTION = "FL847", "FL848"
 WITHOUT_ENGINES = "its engines in the lock do not lead to that digest"
-READS_AT_ONCE = 4
+MAX_PARALLEL_READS = 4
 """Repositories that are digested side by side: more only contend for the processor."""
 Place: TypeAlias = "tuple[str, str | None, int | None, frozenset[str]]"
 """Where a tar stream comes from: folder or URL, the digest there, number of the copy, models with engines."""
@@ -54,13 +54,13 @@ class Possession:
         self._repositories = ReadCache[str, SpecRepositories](
             lambda name: SpecRepositories(project.load(name))
         )
-        self._proved: set[tuple[str, str]] = set()
+        self._proofs: set[tuple[str, str]] = set()
         self.findings: list[Finding] = []
 
     def count_upload(self, archive: ArchiveRequirement) -> None:
         """Count an archive as read: its upload has digested its repository and found the lock's digest."""
         self._read[self._place(archive)] = Reading(_repository_digest(archive))
-        self._proved.add(_key(archive))
+        self._proofs.add(_key(archive))
 
     def prove(self, requirements: Sequence[ArchiveRequirement]) -> list[ArchiveRequirement]:
         """Those of the archives that their endpoints may have; all of them are recorded as owned.
@@ -73,27 +73,35 @@ class Possession:
         """
         by_endpoint: dict[str, set[str]] = {}
         for requirement in requirements:
-            if _key(requirement) not in self._proved:
+            if _key(requirement) not in self._proofs:
                 by_endpoint.setdefault(requirement.endpoint.name, set()).add(requirement.artifact.digest)
 
         def owned_pairs(name: str) -> list[tuple[str, str]]:
             return [(name, digest) for digest in self._owners.owned_digests(name, by_endpoint[name])]
 
-        for pairs in all_in_parallel(by_endpoint, owned_pairs, REQUESTS_AT_ONCE):
-            self._proved.update(pairs)
-        claims = [requirement for requirement in requirements if _key(requirement) not in self._proved]
+        for pairs in all_in_parallel(by_endpoint, owned_pairs, MAX_PARALLEL_REQUESTS):
+            self._proofs.update(pairs)
+        claims = [requirement for requirement in requirements if _key(requirement) not in self._proofs]
         self._read_sources(claims)
         refusals = [(claim, self._refusal(claim)) for claim in claims]
-        self._proved.update(_key(claim) for claim, refusal in refusals if refusal is None)
-        self.findings += [each for claim, each in refusals if each and _key(claim) not in self._proved]
-        proved = [requirement for requirement in requirements if _key(requirement) in self._proved]
+        self._proofs.update(_key(claim) for claim, refusal in refusals if refusal is None)
+        self.findings += [
+            refusal for claim, refusal in refusals if refusal and _key(claim) not in self._proofs
+        ]
+        owned_requirements = [
+            requirement for requirement in requirements if _key(requirement) in self._proofs
+        ]
 
         def record(name: str) -> None:
-            digests = {each.artifact.digest for each in proved if each.endpoint.name == name}
+            digests = {
+                requirement.artifact.digest
+                for requirement in owned_requirements
+                if requirement.endpoint.name == name
+            }
             self._owners.record(name, digests, OF_REPOSITORY)
 
-        all_in_parallel({each.endpoint.name for each in proved}, record, REQUESTS_AT_ONCE)
-        return proved
+        all_in_parallel({each.endpoint.name for each in owned_requirements}, record, MAX_PARALLEL_REQUESTS)
+        return owned_requirements
 
     def select_consistent(self, requirements: Iterable[ArchiveRequirement]) -> list[ArchiveRequirement]:
         """The archives whose digests follow from their repositories and engines in the lock; no file is read.
@@ -113,10 +121,10 @@ class Possession:
         """Read the repositories and ONNX models of the archives that were not read yet."""
         sources: dict[Place | Mark, Callable[[], str]] = {}
         for claim in claims:
-            sources[self._place(claim)] = partial(self._repository_here, claim)
+            sources[self._place(claim)] = partial(self._repository_digest_of, claim)
             for engine in engines_in(claim):
-                sources[engine.mark] = partial(self._onnx_here, claim, engine)
-        missing = [source for source in sources if source not in self._read]
+                sources[engine.mark] = partial(self._onnx_digest, claim, engine)
+        unread_sources = [source for source in sources if source not in self._read]
 
         def read(source: Place | Mark) -> Reading:
             try:
@@ -124,17 +132,22 @@ class Possession:
             except FindingsError as error:
                 return Reading(problem=error.findings[0].message)
 
-        self._read.update(zip(missing, all_in_parallel(missing, read, READS_AT_ONCE), strict=True))
+        self._read.update(
+            zip(unread_sources, all_in_parallel(unread_sources, read, MAX_PARALLEL_READS), strict=True)
+        )
 
-    def _repository_here(self, claim: ArchiveRequirement) -> str:
+    def _repository_digest_of(self, claim: ArchiveRequirement) -> str:
         stream, repositories = DigestWriter(), self._repositories(claim.endpoint.name)
         source_of(repositories, claim.artifact.source, lambda: self._s3).write(stream)
         return stream.digest
 
-    def _onnx_here(self, claim: ArchiveRequirement, engine: ResolvedEngine) -> str:
-        loaded = self._project.load(claim.endpoint.name)
-        paths = {(index, each.model): (path, each) for path, index, each in spec_engines(loaded.spec)}
-        return onnx_of(loaded, *paths[(engine.index, engine.model)], lambda: self._s3).measured().digest
+    def _onnx_digest(self, claim: ArchiveRequirement, engine: ResolvedEngine) -> str:
+        loaded_spec = self._project.load(claim.endpoint.name)
+        paths = {
+            (index, spec_engine.model): (path, spec_engine)
+            for path, index, spec_engine in spec_engines(loaded_spec.spec)
+        }
+        return onnx_of(loaded_spec, *paths[(engine.index, engine.model)], lambda: self._s3).measure().digest
 
     def _refusal(self, claim: ArchiveRequirement) -> Finding | None:
         """Why an archive is not what was read; None where it is."""
@@ -143,45 +156,51 @@ class Possession:
         repository = self._read[self._place(claim)]
         if problem := repository.problem or _difference(repository, _repository_digest(claim), "repository"):
             return self._finding(claim, problem)
-        for each in engines_in(claim):
-            onnx = self._read[each.mark]
-            if problem := onnx.problem or _difference(onnx, each.build.onnx, f"ONNX model of {each.model!r}"):
-                return self._finding(claim, problem, each.mark)
+        for engine in engines_in(claim):
+            onnx = self._read[engine.mark]
+            if problem := onnx.problem or _difference(
+                onnx, engine.build.onnx, f"ONNX model of {engine.model!r}"
+            ):
+                return self._finding(claim, problem, engine.mark)
         return None
 
     def _place(self, archive: ArchiveRequirement) -> Place:
-        loaded, source = self._project.load(archive.endpoint.name), archive.artifact.source
-        entry = loaded.spec.models[source.index]
-        return _address(loaded, source.index), entry.digest, source.copy, built_models(entry)
+        loaded_spec, source = self._project.load(archive.endpoint.name), archive.artifact.source
+        entry = loaded_spec.spec.models[source.index]
+        return _address(loaded_spec, source.index), entry.digest, source.copy, built_models(entry)
 
     def _finding(self, claim: ArchiveRequirement, problem: str, mark: Mark | None = None) -> Finding:
         """The finding against an archive, by default at the line of the spec that names its repository."""
-        name, environment, artifact = claim.endpoint.name, claim.endpoint.place.environment, claim.artifact
+        name, environment, artifact = (
+            claim.endpoint.name,
+            claim.endpoint.deployment.environment,
+            claim.artifact,
+        )
         mark = mark or self._project.load(name).source.mark(("models", artifact.source.index, "repository"))
         origin = self._project.lock(name).promoted_from
         lock = self._project.lock_file(name).relative_to(self._project.root).as_posix()
-        what = f"{lock} names {artifact.digest} for archive {artifact.archive!r}, which {name!r}"
+        claim_text = f"{lock} names {artifact.digest} for archive {artifact.archive!r}, which {name!r}"
         if origin is None:
-            message = f"{what} has never had in {environment!r}, and {problem}"
+            message = f"{claim_text} has never had in {environment!r}, and {problem}"
             hint = (
                 f"run `fleet lock --env {environment} {name}` and have the change reviewed;"
                 " if this clone lacks files, publish once from one that has them"
             )
-            return finding_at(mark, FORGED, message, hint)
-        message = f"{what} did not get by a promotion from {origin!r} to {environment!r}, and {problem}"
+            return finding_at(mark, FORGERY, message, hint)
+        message = f"{claim_text} did not get by a promotion from {origin!r} to {environment!r}, and {problem}"
         hint = f"run `fleet promote --from {origin} --to {environment} {name}`"
-        return finding_at(mark, UNPROMOTED, message, hint)
+        return finding_at(mark, NO_PROMOTION, message, hint)
 
 
-def _address(loaded: LoadedSpec, index: int) -> str:
+def _address(loaded_spec: LoadedSpec, index: int) -> str:
     """A repository's URL; or its folder, as the spec has it where that cannot be followed."""
-    archive = loaded.spec.models[index]
+    archive = loaded_spec.spec.models[index]
     if in_s3(archive):
         return archive.repository
     try:
-        return str(repository_of(loaded, index))
+        return str(repository_of(loaded_spec, index))
     except FindingsError:
-        return f"{loaded.source.file}: {archive.repository}"
+        return f"{loaded_spec.source.file}: {archive.repository}"
 
 
 def _key(archive: ArchiveRequirement) -> tuple[str, str]:
@@ -193,8 +212,8 @@ def _repository_digest(archive: ArchiveRequirement) -> str:
     return archive.artifact.repository or archive.artifact.digest
 
 
-def _difference(reading: Reading, digest: str, what: str) -> str:
-    return "" if reading.digest == digest else f"the {what} here has {reading.digest}"
+def _difference(reading: Reading, digest: str, subject: str) -> str:
+    return "" if reading.digest == digest else f"the {subject} here has {reading.digest}"
 
 
 def _is_consistent(archive: ArchiveRequirement) -> bool:
@@ -203,5 +222,5 @@ def _is_consistent(archive: ArchiveRequirement) -> bool:
     if artifact.repository is None:
         return True
     copy = artifact.source.copy
-    keys = {packed_name(each.model, copy): each.build.key for each in engines_in(archive)}
+    keys = {packed_name(engine.model, copy): engine.build.key for engine in engines_in(archive)}
     return archive_digest(artifact.repository, keys) == artifact.digest

@@ -19,13 +19,13 @@ from triton_fleet.store.engines.archives import BuiltArchive
 from triton_fleet.store.engines.request import StoredPlan, size_with_plans
 from triton_fleet.store.progress import PublishProgress
 from triton_fleet.store.sources.spec_sources import SpecRepositories, source_of
-from triton_fleet.store.upload.archives import Check, ContentChangedError, Uploads
-from triton_fleet.store.upload.object import ObjectPlace
+from triton_fleet.store.upload.archives import Check, Uploads
+from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-UPLOADS_AT_ONCE = 8
+MAX_PARALLEL_UPLOADS = 8
 """Small archives wait for S3 most of the time; large ones share the memory that `Uploads` grants."""
 
 
@@ -38,7 +38,7 @@ class Outcome:
 
     content: Content
     source: ArchiveRequirement | None = None
-    uploaded: bool = False
+    is_upload: bool = False
     findings: tuple[Finding, ...] = ()
 
 
@@ -56,7 +56,7 @@ class StoreUploads:
         plans: Mapping[str, StoredPlan],
     ) -> None:
         self._s3, self._project, self._progress = s3, project, progress
-        self._bucket = project.place.bucket
+        self._bucket = project.deployment.bucket
         self._plans = plans
         self._repositories = ReadCache[str, SpecRepositories](
             lambda name: SpecRepositories(project.load(name))
@@ -71,42 +71,47 @@ class StoreUploads:
             return all_in_parallel(
                 contents,
                 lambda content: self._content(uploads, content),
-                UPLOADS_AT_ONCE,
+                MAX_PARALLEL_UPLOADS,
                 uploads.cancel,
             )
 
     def _content(self, uploads: Uploads, content: Content) -> Outcome:
         """Upload from the first repository that has this content."""
         findings: list[Finding] = []
-        for wanted in content.wanted:
+        for requirement in content.requirements:
             with collect_findings(findings):
-                return Outcome(content, wanted, self._archive(uploads, content, wanted))
+                return Outcome(content, requirement, self._archive(uploads, content, requirement))
         return Outcome(content, findings=tuple(findings))
 
-    def _archive(self, uploads: Uploads, content: Content, wanted: ArchiveRequirement) -> bool:
-        repository, repositories = wanted.artifact.repository, self._repositories(wanted.endpoint.name)
+    def _archive(self, uploads: Uploads, content: Content, requirement: ArchiveRequirement) -> bool:
+        repository, repositories = (
+            requirement.artifact.repository,
+            self._repositories(requirement.endpoint.name),
+        )
         try:
             if repository is None:
-                source = source_of(repositories, wanted.artifact.source, lambda: self._s3)
-                return self._upload_packed(uploads, content, wanted, source, content.size, None)
-            built = BuiltArchive(self._s3, repositories, wanted, self._plans, repository)
-            uploaded = self._upload_packed(uploads, content, wanted, built.source, built.size, built.check)
-            if uploaded:
-                built.write_contents()
-            return uploaded
+                source = source_of(repositories, requirement.artifact.source, lambda: self._s3)
+                return self._upload_source(uploads, content, requirement, source, content.size, None)
+            built_archive = BuiltArchive(self._s3, repositories, requirement, self._plans, repository)
+            is_upload = self._upload_source(
+                uploads, content, requirement, built_archive.source, built_archive.size, built_archive.check
+            )
+            if is_upload:
+                built_archive.write_contents()
+            return is_upload
         except ContentChangedError as error:
-            raise FindingsError([self._change_finding(wanted, repositories.loaded)]) from error
+            raise FindingsError([self._change_finding(requirement, repositories.loaded)]) from error
 
-    def _upload_packed(
+    def _upload_source(
         self,
         uploads: Uploads,
         content: Content,
-        wanted: ArchiveRequirement,
+        requirement: ArchiveRequirement,
         source: EntrySource,
         size: int,
         check: Check | None,
     ) -> bool:
-        with self._progress.archive(wanted.name, size_with_plans(content, self._plans)) as progress:
+        with self._progress.archive(requirement.name, size_with_plans(content, self._plans)) as progress:
             if content.compression is Compression.GZIP:
                 place = ObjectPlace(self._bucket, content.key)
                 return uploads.archive(
@@ -123,10 +128,10 @@ class StoreUploads:
                 check=check,
             )
 
-    def _change_finding(self, wanted: ArchiveRequirement, loaded: LoadedSpec) -> Finding:
-        name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
-        archive = wanted.artifact
-        mark = loaded.source.mark(("models", archive.source.index, "repository"))
+    def _change_finding(self, requirement: ArchiveRequirement, loaded_spec: LoadedSpec) -> Finding:
+        name, environment = requirement.endpoint.name, requirement.endpoint.deployment.environment
+        archive = requirement.artifact
+        mark = loaded_spec.source.mark(("models", archive.source.index, "repository"))
         promoted_from = self._project.lock(name).promoted_from
         if promoted_from is None:
             message = (

@@ -35,12 +35,12 @@ class CopySource:
             FindingsError: the models cannot be renamed, or an entry cannot be packed or changes.
         """
         own: dict[str, str] = {}
-        paths_here = {self._rename(path): path for path, _ in self._found}
-        written = write_tar(self._entries(own), sink)
-        files = {paths_here[path]: checksum for path, checksum in written.files.items()}
-        onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
-        sizes = {paths_here[path]: size for path, size in written.sizes.items()}
-        return replace(written, files=files | own, onnx=onnx, sizes=sizes)
+        paths_by_name = {self._rename(path): path for path, _ in self._packed_entries}
+        checksums = write_tar(self._entries(own), sink)
+        files = {paths_by_name[path]: checksum for path, checksum in checksums.files.items()}
+        onnx = {paths_by_name[path]: digest for path, digest in checksums.onnx.items()}
+        sizes = {paths_by_name[path]: size for path, size in checksums.sizes.items()}
+        return replace(checksums, files=files | own, onnx=onnx, sizes=sizes)
 
     def entries(self) -> Iterator[Entry]:
         """The entries of the tar stream, in their order.
@@ -71,13 +71,13 @@ class CopySource:
         return dict(sorted(models.items()))
 
     @property
-    def _found(self) -> list[tuple[str, int | None]]:
+    def _packed_entries(self) -> list[tuple[str, int | None]]:
         """Files at the root come first, as for a folder; then the models, by their names here."""
         entries = self._folder.contents.packed_entries
-        return sorted(entries, key=lambda each: self._names.get(each[0].partition("/")[0], ""))
+        return sorted(entries, key=lambda entry: self._names.get(entry[0].partition("/")[0], ""))
 
     def _entries(self, own: dict[str, str]) -> Iterator[Entry]:
-        for path, size in self._found:
+        for path, size in self._packed_entries:
             yield self._entry(path, size, own)
 
     @cached_property
@@ -95,7 +95,7 @@ class CopySource:
         content = b"".join(own_entry.chunks())
         own[path] = crc_text(isal_zlib.crc32(content))
         try:
-            renamed = renamed_config(content, self._names, self._copy)
+            config_text = renamed_config(content, self._names, self._copy)
         except PbtxtError as error:  # not expected: it was readable before
             raise FindingsError([changed_while_read(self._folder.contents.file(path))]) from error
-        return Entry(own_entry.path, len(renamed), lambda: iter((renamed,)))
+        return Entry(own_entry.path, len(config_text), lambda: iter((config_text,)))

@@ -1,25 +1,85 @@
-"""A model repository in a folder."""
+"""Line ends of text files: git writes CRLF in one clone and LF in another, and an archive has LF."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from isal import isal_zlib
 
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.copies import check_copyable
-from triton_fleet.repository.lfs import lfs_finding, lfs_size
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.file_formats import lfs_finding, lfs_size
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.reading.file_store import PLAN, TEXTS, kind_of
 from triton_fleet.repository.reading.folder import changed_while_read, read_folder
-from triton_fleet.store.archive import Checksums, Entry, write_tar
-from triton_fleet.store.sources.line_ends import is_text, lf_size, without_cr
+from triton_fleet.store.archive import Checksums, Entry, crc_text, write_tar
 from triton_fleet.store.sources.source import RepositorySource
+
+TEXT = {
+    *(".cfg", ".csv", ".ini", ".json", ".jsonl", ".md", ".pbtxt", ".py", ".sh"),
+    *(".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"),
+}
+"""Endings of names of text to whose readers both line ends are the same, or LF is the right one in Linux."""
+MAX_BYTES = 64 << 20
+"""Of a file that is compared with other line ends."""
+
+
+def is_text(name: str) -> bool:
+    """Whether a file of that name is text, unless it has a zero byte."""
+    return PurePosixPath(name).suffix in TEXT
+
+
+def lf_size(name: str, chunks: Callable[[], Iterator[bytes]]) -> int | None:
+    """The bytes that a text file has with LF for CRLF; None of one that is packed as it is."""
+    if not is_text(name):
+        return None
+    before = after = 0
+
+    def count_chunks() -> Iterator[bytes]:
+        nonlocal before
+        for chunk in chunks():
+            before += len(chunk)
+            yield chunk
+
+    for chunk in without_cr(count_chunks()):
+        if b"\0" in chunk:  # UTF-16, or no text
+            return None
+        after += len(chunk)
+    return after if after != before else None
+
+
+def without_cr(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same text with LF for CRLF; another CR stays."""
+    pending_cr = b""
+    for chunk in chunks:
+        text = pending_cr + chunk
+        pending_cr = b"\r" if text.endswith(b"\r") else b""
+        yield text.removesuffix(pending_cr).replace(b"\r\n", b"\n")
+    if pending_cr:
+        yield pending_cr
+
+
+def differs_in_line_ends(file: Path, checksum: str) -> bool:
+    """Whether a file would have that checksum, `crc32:00c0ffee`, with other line ends."""
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            return False
+        content = file.read_bytes()
+    except OSError:
+        return False
+    with_lf = content.replace(b"\r\n", b"\n")
+    return b"\0" not in content and any(
+        crc_text(isal_zlib.crc32(variant)) == checksum
+        for variant in (with_lf, with_lf.replace(b"\n", b"\r\n"))
+    )
+
 
 CHUNK = 1 << 20
 SINGLE = ServingContainer()
@@ -118,20 +178,20 @@ def file_entry(file: Path, name: str, size: int | None, content: bytes | None = 
 def _fetched_chunks(file: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The file's bytes, unless it only stands for one in Git LFS."""
     for number, chunk in enumerate(chunks):
-        if not number and (stored := lfs_size(chunk)) is not None:
-            raise FindingsError([lfs_finding(file, stored)])
+        if not number and (lfs_bytes := lfs_size(chunk)) is not None:
+            raise FindingsError([lfs_finding(file, lfs_bytes)])
         yield chunk
 
 
 def _lf_chunks(file: Path, size: int, with_lf: int) -> Iterator[bytes]:
     """The bytes of a text file of `size` bytes with LF for CRLF, `with_lf` of them."""
-    left = with_lf
+    remainder = with_lf
     for chunk in without_cr(read_chunks(file, size)):
-        left -= len(chunk)
-        if left < 0:
+        remainder -= len(chunk)
+        if remainder < 0:
             break
         yield chunk
-    if left:
+    if remainder:
         raise FindingsError([changed_while_read(file)])
 
 

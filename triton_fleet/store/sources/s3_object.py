@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
+from triton_fleet.awsapi.errors import PRECONDITION_FAILED, http_status
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.spec.source import Mark, finding_at
 
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
 
 CHUNK, ATTEMPTS = 1 << 20, 5
 """Bytes of one read; how many breaks of the connection in a row, with nothing read between, are an error."""
-GONE = {
+NO_OBJECT_CODES = {
     "NoSuchBucket": "the bucket does not exist",
     "NoSuchKey": "the object does not exist",
     "404": "the object does not exist",
 }
 """By code; 404 is for an answer without a body, to a HEAD request."""
-CHANGED = 412
 HINT = "wait until its writer has finished, then run the command again"
 
 
@@ -97,10 +97,12 @@ def s3_errors_as_findings(location: S3Location) -> Iterator[None]:
         yield
     except ClientError as error:
         code = error.response["Error"].get("Code", "")
-        if code in GONE:
+        if code in NO_OBJECT_CODES:
             hint = f"correct `{location.said_by}`, or upload it there"
-            raise FindingsError([finding_at(mark, "FL309", f"{location.url}: {GONE[code]}", hint)]) from error
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] == CHANGED:
+            raise FindingsError(
+                [finding_at(mark, "FL309", f"{location.url}: {NO_OBJECT_CODES[code]}", hint)]
+            ) from error
+        if http_status(error) == PRECONDITION_FAILED:
             message = f"{location.url} changed while it was read"
             raise FindingsError([finding_at(mark, "FL305", message, HINT)]) from error
         remedy = "use credentials that may list and read it: pass them with --profile"
@@ -112,18 +114,18 @@ def s3_errors_as_findings(location: S3Location) -> Iterator[None]:
         raise CannotRunError(problem, "check your credentials and this machine's network") from error
 
 
-def compare_digest(location: S3Location, expected: str | None, found: str) -> None:
+def compare_digest(location: S3Location, spec_digest: str | None, digest: str) -> None:
     """Check that a repository has the content that its spec expects.
 
     Raises:
         FindingsError: it does not, or the spec has no digest.
     """
-    if found == expected:
+    if digest == spec_digest:
         return
-    hint = f"write `digest: {found}`"
-    if expected is None:
+    hint = f"write `digest: {digest}`"
+    if spec_digest is None:
         message = f"the content of {location.url} may change: the spec must have its digest"
         raise FindingsError([finding_at(location.mark, "FL308", message, hint)])
-    message = f"{location.url} has {found}; the spec expects {expected}"
+    message = f"{location.url} has {digest}; the spec expects {spec_digest}"
     hint = f"{hint} to use the new content, else restore the expected content"
     raise FindingsError([finding_at(location.mark, "FL307", message, hint)])

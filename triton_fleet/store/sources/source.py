@@ -8,8 +8,8 @@ from typing import Protocol
 
 from triton_fleet.findings import FindingsError
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.repository.loading.load_plan import LoadPlan, plan_load
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.spec.lock import LockedModel
 from triton_fleet.store.archive import Checksums, DigestWriter, EntrySource
 from triton_fleet.store.model_facts import model_facts

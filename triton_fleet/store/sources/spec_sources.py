@@ -1,31 +1,68 @@
-"""The sources of an endpoint's archives, from its spec."""
+"""The paths that a spec names lead to what is reviewed with it: its Git work tree, else its fleet."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from triton_fleet.builds.images.context import PRIVATE_NAMES
+from triton_fleet.core.project_root import git_tops, project_roots
 from triton_fleet.core.read_cache import ReadCache
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.reading.folder import read_folder
-from triton_fleet.spec.endpoint import Archive, Mode, PackedArchive
-from triton_fleet.spec.s3_repository import S3, in_s3
-from triton_fleet.spec.source import cannot_run_at, finding_at
+from triton_fleet.spec.endpoint import S3, Archive, Mode, PackedArchive, in_s3
+from triton_fleet.spec.source import Mark, cannot_run_at, finding_at
 from triton_fleet.store.sources.copy import CopySource
 from triton_fleet.store.sources.folder import FolderSource
-from triton_fleet.store.sources.s3_archive import S3ArchiveSource
 from triton_fleet.store.sources.s3_object import S3Location
-from triton_fleet.store.sources.s3_prefix import S3PrefixSource
+from triton_fleet.store.sources.s3_source import S3ArchiveSource, S3PrefixSource
 from triton_fleet.store.sources.source import ArchiveSource
-from triton_fleet.store.sources.spec_path import spec_path
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+OUTSIDE = "FL471"
+
+
+def spec_path(mark: Mark, name: str) -> Path:
+    """Where a path leads from the file that names it, links followed; it need not exist.
+
+    A spec that is in no work tree and no fleet, such as a draft, may name any path.
+
+    Raises:
+        FindingsError: it leads out of the tree, or into what Git or this product keeps for itself.
+        OSError: a name is too long.
+        RuntimeError: links lead in a circle.
+    """
+    folder = mark.file.parent
+    real, tree = (folder / name).resolve(), reviewed_tree(folder)
+    if tree is None:
+        return real
+    if not real.is_relative_to(tree):
+        problem, hint = f"outside of {tree}", "move it there"
+    elif own := PRIVATE_NAMES.intersection(real.relative_to(tree).parts):
+        problem, hint = f"into {min(own)}, which no commit holds", "name a folder that is in the repository"
+    else:
+        return real
+    message = f"{name} leads to {real}, {problem}: that place changes without a review"
+    raise FindingsError([finding_at(mark, OUTSIDE, message, f"{hint}: a spec cannot `allow` it")])
+
+
+def reviewed_tree(folder: Path) -> Path | None:
+    """The root of the Git work tree that a folder is in, else of its fleet; None if it is in neither."""
+    return next(git_tops(folder), None) or fleet_root(folder)
+
+
+def fleet_root(folder: Path) -> Path | None:
+    """The root of the fleet that a folder is in; None if it is in none."""
+    return next(project_roots(Path(os.path.realpath(folder))), None)
+
 
 Connect: TypeAlias = "Callable[[], S3Client]"
 """Creates the client of S3; called only if a repository is in S3."""
@@ -47,17 +84,17 @@ class SpecRepositories:
     """The folders that a spec names as repositories, each read once."""
 
     def __init__(
-        self, loaded: LoadedSpec, contents: Sequence[Contents] = (), sources: Sources | None = None
+        self, loaded_spec: LoadedSpec, contents: Sequence[Contents] = (), sources: Sources | None = None
     ) -> None:
         """Read the folders as they are needed.
 
         Args:
-            loaded: The spec.
+            loaded_spec: The spec.
             contents: Those that are read already, in the order of `models`.
             sources: Is filled; several specs of the same repositories may share it.
         """
-        self.loaded = loaded
-        self.place = ReadCache[int, Path](lambda index: repository_of(loaded, index))
+        self.loaded = loaded_spec
+        self.place = ReadCache[int, Path](lambda index: repository_of(loaded_spec, index))
         """Where the repository of an entry of `models` is, as by `repository_of`."""
         self._contents = dict(enumerate(contents))
         self._sources: Sources = {} if sources is None else sources
@@ -90,9 +127,9 @@ class SpecRepositories:
         self._late = late
 
 
-def serving_container(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
+def serving_container(loaded_spec: LoadedSpec, archive: Archive) -> ServingContainer:
     """The container that a spec puts one of its repositories into."""
-    spec = loaded.spec
+    spec = loaded_spec.spec
     return ServingContainer(
         multi_model=spec.mode is Mode.MULTI_MODEL,
         loads_all=spec.mode is Mode.SHARED_CONTAINER,
@@ -104,7 +141,7 @@ def serving_container(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
     )
 
 
-def source_of(repositories: SpecRepositories, packed: PackedArchive, s3: Connect) -> ArchiveSource:
+def source_of(repositories: SpecRepositories, archive_source: PackedArchive, s3: Connect) -> ArchiveSource:
     """The source of one of the endpoint's archives.
 
     Raises:
@@ -112,33 +149,33 @@ def source_of(repositories: SpecRepositories, packed: PackedArchive, s3: Connect
             line of the spec.
         CannotRunError: S3 is needed and cannot be called.
     """
-    loaded = repositories.loaded
-    archive = loaded.spec.models[packed.index]
+    loaded_spec = repositories.loaded
+    archive = loaded_spec.spec.models[archive_source.index]
     if not in_s3(archive):
-        return folder_source(repositories, packed)
-    if packed.copy is not None:
+        return folder_source(repositories, archive_source)
+    if archive_source.copy is not None:
         message = f"the models of {archive.repository} cannot be renamed: `copies` needs a folder"
         hint = "leave `copies` out, or download the repository and write its folder"
-        mark = loaded.source.mark(("models", packed.index, "copies"))
+        mark = loaded_spec.source.mark(("models", archive_source.index, "copies"))
         raise FindingsError([finding_at(mark, "FL313", message, hint)])
     bucket, _, key = archive.repository.removeprefix(S3).partition("/")
-    mark = loaded.source.mark(("models", packed.index, "repository"))
+    mark = loaded_spec.source.mark(("models", archive_source.index, "repository"))
     location = S3Location(bucket=bucket, key=key, mark=mark)
     is_prefix = key.endswith("/") or not key
     source = S3PrefixSource if is_prefix else S3ArchiveSource
     with cannot_run_at(mark):
         client = s3()
-    return source(client, location, archive.digest, serving_container(loaded, archive))
+    return source(client, location, archive.digest, serving_container(loaded_spec, archive))
 
 
-def folder_source(repositories: SpecRepositories, packed: PackedArchive) -> FolderSource | CopySource:
+def folder_source(repositories: SpecRepositories, archive: PackedArchive) -> FolderSource | CopySource:
     """The source of an archive whose repository is a folder.
 
     Raises:
         FindingsError: the folder does not exist; the place is the line of the spec.
     """
-    folder = repositories.folder(packed.index)
-    return folder if packed.copy is None else CopySource(folder, packed.copy)
+    folder = repositories.folder(archive.index)
+    return folder if archive.copy is None else CopySource(folder, archive.copy)
 
 
 def built_models(archive: Archive) -> frozenset[str]:
@@ -146,16 +183,16 @@ def built_models(archive: Archive) -> frozenset[str]:
     return frozenset(engine.model for engine in archive.engines)
 
 
-def repository_of(loaded: LoadedSpec, index: int) -> Path:
+def repository_of(loaded_spec: LoadedSpec, index: int) -> Path:
     """The folder of one of the endpoint's model repositories.
 
     Raises:
         FindingsError: the folder does not exist, or is outside of the tree; the place is that of the spec.
     """
-    mark = loaded.source.mark(("models", index, "repository"))
+    mark = loaded_spec.source.mark(("models", index, "repository"))
     hint = f"a path is relative to {mark.file.parent}"
     try:
-        repository = spec_path(mark, loaded.spec.models[index].repository)
+        repository = spec_path(mark, loaded_spec.spec.models[index].repository)
         if repository.is_dir():
             return repository
         message = f"{repository} {'is not a folder' if repository.exists() else 'does not exist'}"

@@ -1,4 +1,4 @@
-"""Packs archives directly into objects of S3, several in parallel, in a fixed amount of memory."""
+"""Uploads of archives that must have an expected content, packed or as separate files."""
 
 from __future__ import annotations
 
@@ -13,25 +13,61 @@ from botocore.config import Config
 
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import CannotRunError
-from triton_fleet.store.archive import DigestWriter, EntrySource
+from triton_fleet.store.archive import DigestWriter, EntrySource, pack
 from triton_fleet.store.content_store import DIGEST
-from triton_fleet.store.pack import pack
-from triton_fleet.store.upload.errors import ContentChangedError, aborted_on_error
 from triton_fleet.store.upload.files import FileUploads
-from triton_fleet.store.upload.memory import MemoryBudget
-from triton_fleet.store.upload.meter import Meter
 from triton_fleet.store.upload.object import (
     MIB,
     PARTS,
     ConflictError,
+    ContentChangedError,
+    MemoryBudget,
     ObjectPlace,
     ObjectWriter,
     TakenError,
+    aborted_on_error,
     part_size,
 )
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+
+STEP = 1 << 20
+
+
+class Meter:
+    """Passes bytes on to a sink, if there is one; calls `progress` with a MiB or more at a time.
+
+    It refuses what exceeds `size` bytes: memory and parts are planned for no more.
+    """
+
+    def __init__(
+        self, size: int, progress: Callable[[int], None] = lambda _: None, sink: Sink | None = None
+    ) -> None:
+        self._size, self._progress, self._sink = size, progress, sink
+        self._size_so_far = self._size_at_report = 0
+
+    def write(self, data: bytes) -> int:
+        """Take the next bytes.
+
+        Raises:
+            ContentChangedError: they are too many.
+        """
+        if self._size_so_far + len(data) > self._size:
+            raise ContentChangedError(f"longer than the expected {self._size} bytes")
+        if self._sink is not None:
+            self._sink.write(data)
+        self._size_so_far += len(data)
+        if self._size_so_far - self._size_at_report >= STEP:
+            self._progress(self._size_so_far - self._size_at_report)
+            self._size_at_report = self._size_so_far
+        return len(data)
+
+    def finish(self) -> None:
+        """Call `progress` with what is left of the size, as nothing more comes."""
+        self._progress(self._size - self._size_at_report)
+
 
 MEMORY = 64 * MIB
 """Bytes of all parts that are being filled or sent."""
@@ -49,7 +85,6 @@ errors."""
 
 Check = Callable[[str], None]
 """Called with the digest of what was written; raises if that is other content."""
-__all__ = ["UPLOAD_CONFIG", "ContentChangedError", "ObjectPlace", "Uploads"]
 
 
 class Uploads:
@@ -102,16 +137,16 @@ class Uploads:
         # Deflate stores what it cannot shrink, with 5 bytes for each 64 KiB.
         part = part_size(size + size // 1000 + MIB)
 
-        def packed(writer: ObjectWriter) -> str:
-            return pack(metered, writer, size).digest
+        def write_gzip(writer: ObjectWriter) -> str:
+            return pack(write_with_meter, writer, size).digest
 
-        def metered(sink: Sink) -> None:
+        def write_with_meter(sink: Sink) -> None:
             meter = Meter(size, progress, sink)
             write_stream(meter)
             meter.finish()
 
         with self._packs:
-            return self._new_object(place, {DIGEST: digest}, part, packed, check or _digest_check(digest))
+            return self._new_object(place, {DIGEST: digest}, part, write_gzip, check or _digest_check(digest))
 
     def file(
         self, place: ObjectPlace, chunks: Callable[[], Iterator[bytes]], *, digest: str, size: int
@@ -124,15 +159,15 @@ class Uploads:
             CannotRunError: S3 has refused it, or it is too large.
         """
 
-        def written(writer: ObjectWriter) -> str:
-            seen = DigestWriter(writer)
+        def write_chunks(writer: ObjectWriter) -> str:
+            digest_writer = DigestWriter(writer)
             for chunk in chunks():
-                seen.write(chunk)
-                if seen.size > size:
+                digest_writer.write(chunk)
+                if digest_writer.size > size:
                     raise ContentChangedError(f"longer than the expected {size} bytes")
-            return seen.digest
+            return digest_writer.digest
 
-        return self._new_object(place, {}, part_size(size), written, _digest_check(digest))
+        return self._new_object(place, {}, part_size(size), write_chunks, _digest_check(digest))
 
     def _new_object(
         self,
@@ -185,12 +220,12 @@ class Uploads:
         """
         with self._packs:
             stream, meter = DigestWriter(), Meter(size, progress)
-            known = source.write(Meter(size, sink=stream))
+            checksums = source.write(Meter(size, sink=stream))
             (check or _digest_check(digest))(stream.digest)
             uploads = FileUploads(lambda place, size: self._writer(place, {}, part_size(size)), self._pool)
-            stored = uploads.all_of(bucket, prefix, source.entries(), known, meter)
+            file_sizes = uploads.all_of(bucket, prefix, source.entries(), checksums, meter)
             meter.finish()
-            uploads.one(ObjectPlace(bucket, marker_key), json.dumps(stored).encode())
+            uploads.put_content(ObjectPlace(bucket, marker_key), json.dumps(file_sizes).encode())
         return True
 
     def _writer(self, place: ObjectPlace, metadata: dict[str, str], part: int) -> ObjectWriter:
@@ -201,8 +236,8 @@ class Uploads:
 
 
 def _digest_check(digest: str) -> Check:
-    def check(found: str) -> None:
-        if found != digest:
-            raise ContentChangedError(found)
+    def check(new_digest: str) -> None:
+        if new_digest != digest:
+            raise ContentChangedError(new_digest)
 
     return check

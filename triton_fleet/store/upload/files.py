@@ -11,10 +11,9 @@ from isal import isal_zlib
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.repository.stream import ChunkStream
 from triton_fleet.store.archive import Checksums, Entry, crc_text
-from triton_fleet.store.upload.errors import ContentChangedError, aborted_on_error
-from triton_fleet.store.upload.object import ObjectPlace, ObjectWriter
+from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace, ObjectWriter, aborted_on_error
 
-PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
+PLACEHOLDER, PLACEHOLDER_CONTENT = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
 """A file in each folder without files, such as an ensemble's version."""
 
 
@@ -25,7 +24,7 @@ class FileUploads:
         self._new_writer, self._pool = new_writer, pool
 
     def all_of(
-        self, bucket: str, prefix: str, entries: Iterable[Entry], known: Checksums, meter: Sink
+        self, bucket: str, prefix: str, entries: Iterable[Entry], checksums: Checksums, meter: Sink
     ) -> dict[str, int]:
         """Write the files of a repository below a prefix, and to `meter`; return their sizes by path.
 
@@ -33,29 +32,32 @@ class FileUploads:
             ContentChangedError: the entries are not those of the checksums.
             CannotRunError: S3 has refused a file, or it is too large.
         """
-        stored: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         puts: list[Future[None]] = []
         try:
             for entry in entries:
                 if entry.chunks is not None:
-                    place, checksum = ObjectPlace(bucket, prefix + entry.path), known.files.get(entry.path)
+                    place, checksum = (
+                        ObjectPlace(bucket, prefix + entry.path),
+                        checksums.files.get(entry.path),
+                    )
                     puts = [put for put in puts if not _is_done(put)]
                     content = ChunkStream(entry.chunks(), meter.write).pieces()
                     puts.append(self._put_chunks(place, content, entry.size, checksum))
-                    stored[entry.path] = entry.size
-            if stored.keys() != known.files.keys():
+                    sizes[entry.path] = entry.size
+            if sizes.keys() != checksums.files.keys():
                 raise ContentChangedError("without files that it had")
-            for folder in sorted(_empty_folders(known)):
+            for folder in sorted(_empty_folders(checksums)):
                 path = f"{folder}/{PLACEHOLDER}"
-                puts.append(self._put(ObjectPlace(bucket, prefix + path), HELD))
-                stored[path] = len(HELD)
+                puts.append(self._put(ObjectPlace(bucket, prefix + path), PLACEHOLDER_CONTENT))
+                sizes[path] = len(PLACEHOLDER_CONTENT)
         finally:
             wait(puts)
         for put in puts:
             put.result()
-        return stored
+        return sizes
 
-    def one(self, place: ObjectPlace, content: bytes) -> None:
+    def put_content(self, place: ObjectPlace, content: bytes) -> None:
         """Write one file.
 
         Raises:
@@ -83,9 +85,9 @@ class FileUploads:
         if writer.is_one_part:
             return self._pool.submit(commit)
         commit()  # waits for parts, which need the pool's threads
-        done: Future[None] = Future()
-        done.set_result(None)
-        return done
+        future: Future[None] = Future()
+        future.set_result(None)
+        return future
 
 
 def _is_done(put: Future[None]) -> bool:
@@ -95,6 +97,10 @@ def _is_done(put: Future[None]) -> bool:
     return put.done()
 
 
-def _empty_folders(known: Checksums) -> set[str]:
-    full = {str(parent) for path in (*known.files, *known.folders) for parent in PurePosixPath(path).parents}
-    return known.folders - full
+def _empty_folders(checksums: Checksums) -> set[str]:
+    full = {
+        str(parent)
+        for path in (*checksums.files, *checksums.folders)
+        for parent in PurePosixPath(path).parents
+    }
+    return checksums.folders - full

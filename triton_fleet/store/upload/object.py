@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from mmap import mmap
 from typing import TYPE_CHECKING, Any, cast
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 from isal import isal_zlib
 
-from triton_fleet.findings import CannotRunError
-from triton_fleet.store.upload.memory import MemoryBudget
+from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, http_status
+from triton_fleet.findings import CannotRunError, FindingsError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -22,8 +24,48 @@ if TYPE_CHECKING:
 SMALLEST_PART, PARTS = 8 << 20, 10_000
 """S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them."""
 MIB = 1 << 20
-TAKEN, CONFLICT, MISSING = 412, 409, 404
 NO_UPLOAD = "NoSuchUpload"
+
+
+class CancelledError(Exception):
+    """The command is ending."""
+
+
+class MemoryBudget:
+    """A budget of bytes; a request for more than are free waits.
+
+    There is no deadlock if each user takes one part at a time and returns it before taking another.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._free = size
+        self._condition = threading.Condition()
+        self._is_cancelled = False
+
+    def take(self, size: int) -> None:
+        """Wait until so many bytes are free, and take them.
+
+        Raises:
+            CancelledError: the command is ending.
+        """
+        with self._condition:
+            self._condition.wait_for(lambda: self._is_cancelled or self._free >= size)
+            if self._is_cancelled:
+                raise CancelledError
+            self._free -= size
+
+    def give_back(self, size: int) -> None:
+        """Return bytes to the budget."""
+        with self._condition:
+            self._free += size
+            self._condition.notify_all()
+
+    def cancel(self) -> None:
+        """Refuse all further requests."""
+        with self._condition:
+            self._is_cancelled = True
+            self._condition.notify_all()
 
 
 @dataclass(frozen=True)
@@ -91,9 +133,9 @@ class ObjectWriter:
                 self._budget.take(self._part)
                 # With malloc, the memory of sent parts would stay with this process.
                 self._buffer = mmap(-1, self._part)
-            taken = rest[: self._part - self._buffer.tell()]
-            self._buffer.write(taken)
-            rest = rest[len(taken) :]
+            chunk = rest[: self._part - self._buffer.tell()]
+            self._buffer.write(chunk)
+            rest = rest[len(chunk) :]
         self.size += len(data)
         self.crc = isal_zlib.crc32(data, self.crc)
         return len(data)
@@ -110,8 +152,8 @@ class ObjectWriter:
         try:
             answer = self._put(condition) if self._upload is None else self._complete(condition)
         except ClientError as error:
-            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-            if only_if_new and status == TAKEN:
+            status = http_status(error)
+            if only_if_new and status == PRECONDITION_FAILED:
                 raise TakenError from error
             if only_if_new and status == CONFLICT:
                 raise ConflictError from error
@@ -164,8 +206,8 @@ class ObjectWriter:
                 ChecksumAlgorithm="CRC32",
                 ChecksumType="FULL_OBJECT",
             )["UploadId"]
-        for done in [part for part in self._parts if part.done()]:
-            done.result()  # after an error, the rest need not be sent
+        for part_done_future in [part for part in self._parts if part.done()]:
+            part_done_future.result()  # after an error, the rest need not be sent
         body = self._body()
         future = self._pool.submit(self._upload_part, self._upload, len(self._parts) + 1, body)
         self._buffer = None
@@ -222,11 +264,13 @@ class ObjectWriter:
         return answer.get("ChecksumCRC32")
 
     def _verify_object(self) -> None:
-        kept, sent = self._existing_object(), (self.size, _text(self.crc))
-        if kept != sent:
+        stored_facts, sent_facts = self._existing_object(), (self.size, _text(self.crc))
+        if stored_facts != sent_facts:
             self._s3.delete_object(Bucket=self.place.bucket, Key=self.place.key)
-            problem = f"{self.place.url}: S3 has stored {kept[0]} bytes with the checksum {kept[1]}"
-            problem += f" of {sent[0]} bytes with {sent[1]}"
+            problem = (
+                f"{self.place.url}: S3 has stored {stored_facts[0]} bytes with the checksum {stored_facts[1]}"
+            )
+            problem += f" of {sent_facts[0]} bytes with {sent_facts[1]}"
             raise CannotRunError(problem, "run the command again; the object was deleted")
 
     def _existing_object(self) -> tuple[int, str | None]:
@@ -234,7 +278,7 @@ class ObjectWriter:
         try:
             head = self._s3.head_object(Bucket=self.place.bucket, Key=self.place.key, ChecksumMode="ENABLED")
         except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] != MISSING:
+            if http_status(error) != NOT_FOUND:
                 raise
             return 0, None
         return head["ContentLength"], head.get("ChecksumCRC32")
@@ -246,3 +290,36 @@ def _is_no_upload(error: ClientError) -> bool:
 
 def _text(crc: int) -> str:
     return base64.b64encode(crc.to_bytes(4, "big")).decode()
+
+
+class ContentChangedError(Exception):
+    """The content differs from the expected one; nothing of it was published."""
+
+    def __init__(self, content: str) -> None:
+        self.content = content
+        super().__init__(f"the content is {content}")
+
+
+@contextmanager
+def aborted_on_error(writer: ObjectWriter) -> Iterator[None]:
+    """Write an object; on any error it is aborted.
+
+    Raises:
+        CannotRunError: S3 has refused it, or did not answer; or it cannot be aborted.
+    """
+    try:
+        yield
+    except BaseException as error:
+        parts_note = ""
+        try:
+            writer.abort()
+        except (BotoCoreError, ClientError) as failure:
+            parts_note = f"; its parts stay until the bucket's lifecycle removes them: {failure}"
+        if isinstance(error, BotoCoreError | ClientError):
+            remedy = "run the command again: it continues where it stopped"
+            raise CannotRunError(
+                f"{writer.place.url} could not be written: {error}{parts_note}", remedy
+            ) from error
+        if parts_note and isinstance(error, ContentChangedError | FindingsError):
+            raise CannotRunError(f"{writer.place.url} could not be written: {error}{parts_note}") from error
+        raise

@@ -1,4 +1,4 @@
-"""Copies objects from one account to another through this process, in a fixed amount of memory."""
+"""The memory that all uploads of one command share."""
 
 from __future__ import annotations
 
@@ -22,16 +22,23 @@ from botocore.exceptions import (
 from triton_fleet.findings import CannotRunError
 from triton_fleet.store.content_store import DIGEST
 from triton_fleet.store.upload.archives import MEMORY
-from triton_fleet.store.upload.memory import MemoryBudget
-from triton_fleet.store.upload.object import ConflictError, ObjectPlace, ObjectWriter, TakenError, part_size
+from triton_fleet.store.upload.object import (
+    ConflictError,
+    MemoryBudget,
+    ObjectPlace,
+    ObjectWriter,
+    TakenError,
+    part_size,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
+
 CHUNK = 1 << 20
 CONNECTIONS = 8
 ATTEMPTS = 5
-BROKEN = (ConnectionError, HTTPClientError, IncompleteReadError, ResponseStreamingError)
+CONNECTION_ERRORS = (ConnectionError, HTTPClientError, IncompleteReadError, ResponseStreamingError)
 """Errors that botocore does not retry after an answer has begun."""
 WHOLE = "FULL_OBJECT"
 
@@ -53,15 +60,15 @@ class SourceObject:
             ClientError: it does not exist, was replaced, or access is denied.
             BotoCoreError: S3 does not answer, `ATTEMPTS` times in a row.
         """
-        start, left = 0, ATTEMPTS
+        start, attempts = 0, ATTEMPTS
         while start < self.size:
             try:
                 for chunk in self._from(start):
-                    start, left = start + len(chunk), ATTEMPTS
+                    start, attempts = start + len(chunk), ATTEMPTS
                     yield chunk
-            except BROKEN:
-                left -= 1
-                if left == 0:
+            except CONNECTION_ERRORS:
+                attempts -= 1
+                if attempts == 0:
                     raise
 
     def _from(self, start: int) -> Iterator[bytes]:

@@ -13,9 +13,9 @@ from fleet_emulator.stand_ins.docker.files import DockerError, ImageFile, ImageF
 from fleet_emulator.stand_ins.docker.image import NOTE, base_image
 from triton_fleet.builds.images.context import BuildContext, read_context
 from triton_fleet.builds.images.dockerfile import Dockerfile, read_dockerfile
+from triton_fleet.builds.images.inputs import StageScope
 from triton_fleet.builds.images.instruction import Instruction, assignments
-from triton_fleet.builds.images.scope import StageScope
-from triton_fleet.catalog.python_packages import pinned_version
+from triton_fleet.catalog.releases import pinned_version
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.image import TRITON_IMAGE
 
@@ -65,8 +65,8 @@ class _Stage:
         return DockerError(*(f"{place}: {line}" for line in error.args))
 
     def _follow(self, instruction: Instruction, base: str) -> None:
-        if instruction.flags or instruction.heredocs:
-            raise DockerError("the stand-in does not have flags and here-documents")
+        if instruction.flags:
+            raise DockerError("the stand-in does not have flags")
         match instruction.keyword:
             case "FROM":
                 self._settings, self._files, self._python = base_image(base)

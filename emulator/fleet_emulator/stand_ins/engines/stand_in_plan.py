@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx_header import OnnxHeader
-from triton_fleet.repository.plan_header import HEADER, plan_version
+from triton_fleet.repository.plan import HEADER, plan_version
 from triton_fleet.repository.stream import Stream
 
 

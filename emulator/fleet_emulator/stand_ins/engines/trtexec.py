@@ -16,12 +16,12 @@ import yaml
 
 from fleet_emulator.stand_ins.engines.calls import record_call
 from triton_fleet.catalog.data_file import LOADER
-from triton_fleet.catalog.versions import numbers
+from triton_fleet.catalog.releases import numbers
 from triton_fleet.core.sources import source_path
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.types import text
 from triton_fleet.repository.onnx.wire import BYTES, Budget, Field, Wire, WireError
-from triton_fleet.repository.plan_header import FORMAT_0, HEADER, VERSION, plan_version
+from triton_fleet.repository.plan import FORMAT_0, HEADER, VERSION, plan_version
 from triton_fleet.repository.stream import Stream
 
 DOMAINS = frozenset({"", "ai.onnx"})

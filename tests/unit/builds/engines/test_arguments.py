@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_emulator.stand_ins.engines.trtexec import options
-from triton_fleet.builds.engines.arguments import trtexec_arguments
-from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt
+from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt, trtexec_arguments
 from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.engines import Option
 from triton_fleet.catalog.images import release
-from triton_fleet.catalog.tensorrt import Option
 from triton_fleet.spec.engine import Engine
 
 # BERT with TensorRT on a multi-model endpoint (23.02, TensorRT 8.5.3), with the dashes and words that its text lost.

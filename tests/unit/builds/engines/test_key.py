@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from triton_fleet.builds.engines.build import EngineBuild
+from triton_fleet.builds.engines.artifacts import EngineBuild
 
 WORDS = st.text(min_size=1, max_size=20)
 BUILDS = st.builds(

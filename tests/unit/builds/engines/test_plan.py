@@ -14,13 +14,13 @@ from tests.support.onnx_graphs import FLOAT, INT32, graph_bytes
 from triton_fleet.check.run import all_findings
 from triton_fleet.cli.commands import app
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.endpoint.engines import resolved_engines
+from triton_fleet.endpoint.endpoint_parts import resolved_engines
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
-from triton_fleet.spec.deployment import place_of
+from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.store.lock import write_locks
@@ -147,7 +147,7 @@ class TestShow:
         lock, context = locked(bert), decided(bert)
         shown = {
             each.what: each
-            for each in decisions(context, place_of(context.environment), PriceBook())
+            for each in decisions(context, Deployment.of(context.environment), PriceBook())
             if each.group == "engines"
         }
         assert shown["engine of bert"].value == lock.archives["bert"].engines["bert"].key

@@ -9,8 +9,8 @@ import pytest
 from tests.support.onnx_graphs import FLOAT, INT32, INT64, Tensors, graph_bytes
 from triton_fleet.builds.engines.model_fit import Misfit, graph_misfits, profile_misfits
 from triton_fleet.repository.config.message import ParsedConfig, parsed_config
+from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx_header import OnnxHeader
 from triton_fleet.repository.stream import Stream
 from triton_fleet.spec.engine import Engine
 

@@ -115,7 +115,7 @@ class TestIgnoreFile:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignore: str, opened: bool
     ) -> None:
         at_the_root = len([*FILES, ".dockerignore", "Dockerfile"]) - 2
-        monkeypatch.setattr(context_module, "MAX_VISITED", at_the_root)
+        monkeypatch.setattr(context_module, "MAX_FOLDER_ENTRIES", at_the_root)
         assert [each.code for each in context(tmp_path, ignore).findings] == ["FL939"] * opened
 
     @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ class TestLimits:
         [
             ("MAX_CONTEXT_FILES", 3, "it has more than 3 files"),
             ("MAX_CONTEXT_BYTES", 1, "it has more than 1 B"),
-            ("MAX_VISITED", 2, "the folder contains more than 2 entries"),
+            ("MAX_FOLDER_ENTRIES", 2, "the folder contains more than 2 entries"),
             ("MAX_MATCH_STEPS", 10, "1 patterns are too many for so many files"),
         ],
     )

@@ -41,7 +41,6 @@ def found(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | 
         "COPY *.txt app/*/x.* /",
         'COPY ["app/main.py", "/"]',
         "COPY --chown=1:1 app /app",
-        "COPY <<EOF /x\nmissing\nEOF",
         "ARG NAME=main\nCOPY app/${NAME}.py /",
         "ENV NAME main\nCOPY app/$NAME.py /",
         "COPY ${FROM_THE_BASE_IMAGE}/x /",

@@ -1,4 +1,4 @@
-"""A Dockerfile is read as Docker reads it: directives, continued lines, here-documents, stages."""
+"""A Dockerfile is read as Docker reads it: directives, continued lines, stages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.image_builds import START, TRITON, image_folder, parsed
 from triton_fleet.builds.images.dockerfile import MAX_DOCKERFILE_BYTES, read_dockerfile
-from triton_fleet.builds.images.instruction import Heredoc, Instruction, assignments
+from triton_fleet.builds.images.instruction import Instruction, assignments
 from triton_fleet.builds.images.lines import Directive
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.image import TRITON_IMAGE
@@ -126,30 +126,21 @@ class TestInstructions:
 
 
 class TestHeredocs:
-    def test_its_lines_are_no_instructions(self) -> None:
-        found = parsed("FROM a\nRUN <<EOF\nCOPY x y\nEOF\nUSER b\n").instructions
-        assert [each.keyword for each in found] == ["FROM", "RUN", "USER"]
-        assert found[1].heredocs == (Heredoc("EOF", False, "COPY x y\n"),)
-        assert found[2].line == 5
-
-    def test_an_instruction_may_have_several(self) -> None:
-        found = only("COPY <<a <<-'b' /dest/\n1\na\n\t2\n\tb\n")
-        assert [(each.delimiter, each.text) for each in found.heredocs] == [("a", "1\n"), ("b", "\t2\n")]
+    @pytest.mark.parametrize(
+        "text", ["RUN <<EOF", "COPY <<a <<-'b' /dest/", "ONBUILD RUN <<EOF", "ADD 3<<x /"]
+    )
+    def test_one_is_refused_and_no_line_below_it_is_read(self, text: str) -> None:
+        dockerfile = parsed(f"FROM a\n{text}\nCOPY --from=x y\nEOF\nUSER b\n")
+        assert [instruction.keyword for instruction in dockerfile.instructions] == ["FROM"]
+        (finding,) = dockerfile.findings
+        assert (finding.code, finding.line) == ("FL921", 2)
+        assert "has a here-document, which is not read" in finding.message
 
     @pytest.mark.parametrize(
         "text", ['RUN echo "<<EOF"', "RUN x=$((1<<2))", "RUN cat <<<word", 'RUN ["<<EOF"]', "ENV A=<<EOF"]
     )
     def test_what_only_looks_like_one_is_none(self, text: str) -> None:
         assert [each.keyword for each in parsed(f"FROM a\n{text}\nUSER b").instructions][-1] == "USER"
-
-    def test_one_of_an_instruction_for_later_builds_is_read(self) -> None:
-        found = only("ONBUILD RUN <<EOF\nUSER x\nEOF\n")
-        assert (found.keyword, [each.text for each in found.heredocs]) == ("ONBUILD", ["USER x\n"])
-
-    def test_one_without_an_end_is_found(self) -> None:
-        (found,) = parsed("FROM a\nRUN <<EOF\nx\n").findings
-        assert (found.code, found.line) == ("FL921", 2)
-        assert found.message == "the here-document 'EOF' has no end"
 
 
 class TestStages:

@@ -234,13 +234,13 @@ def test_a_name_that_no_package_has_gives_no_package(name: str) -> None:
 
 
 def test_more_paths_than_an_image_needs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_KEPT", 100)
+    monkeypatch.setattr(module, "MAX_FACT_PATHS", 100)
     with pytest.raises(TooManyPathsError, match="more than 100 files"):
         facts_of_paths([(f"{BACKENDS}/b{number}/model.py" for number in range(200))])
 
 
 def test_paths_without_a_fact_cost_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_KEPT", 0)
+    monkeypatch.setattr(module, "MAX_FACT_PATHS", 0)
     assert facts_of_paths([(f"usr/share/{number}" for number in range(1000))]).backends is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.image_builds import DIGEST, TRITON
-from triton_fleet.builds.images.key import image_key
+from triton_fleet.builds.images.artifacts import image_key
 
 KEY = image_key(DIGEST, TRITON, {"A": "1", "B": "2"})
 

@@ -149,9 +149,6 @@ def test_triton_and_nothing_at_all_are_always_allowed(tmp_path: Path, image: str
         START + 'RUN ["true"] <<EOF\nCOPY --from=HERE / /x\nRUN true \\\nEOF\n',
         START + 'RUN <<"RUN true"\nCOPY --from=HERE / /x\nRUN true\n',
         START + "RUN <<#\nCOPY --from=HERE / /x\n#\n",
-        f"# syntax=docker/dockerfile:1@{DIGEST}\n{START}"
-        + "RUN x <<EOF\nCOPY --from=HERE / /x\nRUN a \\\nEOF\n",
-        f"# syntax=docker/dockerfile:1.2\n{START}" + "RUN x <<EOF\nCOPY --from=HERE / /x\nRUN a \\\nEOF\n",
         START + "COPY --from HERE / /x\n",
         START + "RUN --mount type=bind,from=HERE,target=/x x\n",
         "ARG X\n" + START + "COPY --from=${X:-HERE} / /x\n",
@@ -165,12 +162,6 @@ def test_what_builders_read_in_another_way_than_people_is_an_error(tmp_path: Pat
 def test_no_build_argument_replaces_a_value_of_buildkit_in_a_from(tmp_path: Path, name: str) -> None:
     text = f"{ABOVE}FROM ${{{name}:-{TRITON}}} AS data\n{FROM}"
     assert "FL942" in errors(tmp_path, text, **{name: EVIL})
-
-
-@pytest.mark.parametrize("tag", ["1", "1.4", "1.10-labs", "latest"])
-def test_a_frontend_that_reads_here_documents_may_have_them(tmp_path: Path, tag: str) -> None:
-    text = f"# syntax=docker/dockerfile:{tag}\n{START}RUN <<EOF\ntrue\nEOF\n"
-    assert errors(tmp_path, text) == set()
 
 
 @pytest.mark.parametrize("count", [150, 3000])

@@ -24,7 +24,7 @@ def findings(tmp_path: Path, text: str) -> list[Finding]:
         f"RUN pip install \\\n  --token {HUGGING_FACE} x",
         f"ENV ANY={GITHUB}",
         f"LABEL a={HUGGING_FACE}",
-        "RUN <<EOF\n-----BEGIN RSA PRIVATE KEY-----\nEOF",
+        "RUN echo -----BEGIN RSA PRIVATE KEY-----",
         "RUN pip install --index-url https://user:pa55word@host/simple x",
         "ENV HF_TOKEN=anything",
         "ENV DB_PASSWORD something",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.image_builds import START, image_folder
+from triton_fleet.builds.images.artifacts import context_digest, write_context
 from triton_fleet.builds.images.context import read_context
-from triton_fleet.builds.images.upload import context_digest, write_context
 from triton_fleet.findings import FindingsError
 
 FILES = {

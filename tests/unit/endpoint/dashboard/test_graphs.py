@@ -13,8 +13,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.metrics import endpoint_metric, triton_series
 from triton_fleet.context.alarms import Alarm
-from triton_fleet.endpoint.dashboard.graph import Line
-from triton_fleet.endpoint.dashboard.sections import SECTIONS
+from triton_fleet.endpoint.dashboard.sections import SECTIONS, Line
 from triton_fleet.endpoint.dashboard.triton import MAX_MODELS, TRITON_GRAPHS
 
 MULTI_MODEL = SPEC.replace("triton:", "mode: multi-model\ntriton:")

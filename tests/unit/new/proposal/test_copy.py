@@ -9,8 +9,8 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import FindingsError
-from triton_fleet.new.proposal.copy import copied_spec
 from triton_fleet.new.proposal.writer import new_file, projects_with, write_spec
+from triton_fleet.new.proposal.yaml_text import copied_spec
 from triton_fleet.project.project import Fleet, open_project
 
 COPIES = """\

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_fleet.new.proposal.key import Key
-from triton_fleet.new.proposal.yaml_text import WIDTH, render_spec
+from triton_fleet.new.proposal.yaml_text import WIDTH, Key, render_spec
 from triton_fleet.project.reader import read_source
 
 TEXTS = [

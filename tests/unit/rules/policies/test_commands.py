@@ -13,8 +13,8 @@ from tests.support.new_specs import NewSpecs
 from tests.support.policy_fleet import TODAY, PolicyFleet
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.cli import deploy
+from triton_fleet.cli.arguments import policy_day
 from triton_fleet.cli.commands import app
-from triton_fleet.cli.policy_day import policy_day
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.project.project import open_project
 
@@ -65,7 +65,7 @@ class TestCheck:
         found = all_findings(open_project(refused.folder.root, "dev"), today=TODAY)
         [answer] = [each for each in found if each.code == "FL131"]
         assert answer.message == "too-many-instances cannot be allowed in a spec: it is not a rule"
-        assert answer.hint == "ask the policy's owner for an exception: docs/policies.md#exceptions"
+        assert answer.hint == "ask the policy's owner for an exception: docs/teams.md#exceptions"
 
     def test_a_warning_of_a_policy_fails_a_strict_check(self, refused: PolicyFleet) -> None:
         refused.policy("max_instances: 2", EXCEPTION)

@@ -84,7 +84,7 @@ class TritonPythonModel(StandInInstance):
         """The module, set as the parameters want it: there is no other model in this process."""
         package = missing_package("pytorch")
         if package is not None:
-            raise ValueError(f"model '{self.config['name']}': {package.missing}: `{package.install}`")
+            raise ValueError(f"model '{self.config['name']}': {package.problem}: `{package.install}`")
         torch = import_module("torch")
         torch.set_num_threads(self.share if settings.intra_op is None else settings.intra_op)
         if settings.inter_op is not None:

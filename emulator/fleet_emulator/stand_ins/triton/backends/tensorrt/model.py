@@ -23,7 +23,7 @@ import triton_python_backend_utils as pb_utils
 from fleet_emulator.stand_ins.engines.stand_in_plan import NoStandInError, StandInPlan, read_stand_in_plan
 from fleet_emulator.stand_ins.triton.stand_in_instance import Array, Arrays, OnnxInstance, with_tensors
 from triton_fleet.builds.engines.model_fit import plan_type
-from triton_fleet.repository.onnx_header import OnnxTensor
+from triton_fleet.repository.contents import OnnxTensor
 
 PLAN = "model.plan"
 
