@@ -73,12 +73,7 @@ def deploy_statements(deployment: Deployment, qualifier: str) -> list[Statement]
         ),
         Statement(
             sid="PublishArtifacts",
-            actions=[
-                "s3:AbortMultipartUpload",
-                "s3:GetObject",
-                "s3:GetObjectVersion",
-                "s3:PutObject",
-            ],
+            actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"],
             resources=_below(deployment, PUBLISHED_PREFIXES),
         ),
         Statement(sid="EndAttempts", actions=["s3:DeleteObject"], resources=_below(deployment, ATTEMPTS)),
@@ -123,10 +118,7 @@ def drift_statements(deployment: Deployment) -> list[Statement]:
     return [
         Statement(
             sid="ListStacks",  # neither names a stack
-            actions=[
-                "cloudformation:DescribeStackDriftDetectionStatus",
-                "cloudformation:DescribeStacks",
-            ],
+            actions=["cloudformation:DescribeStackDriftDetectionStatus", "cloudformation:DescribeStacks"],
             resources=["*"],
         ),
         Statement(

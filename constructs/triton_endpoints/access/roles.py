@@ -118,14 +118,7 @@ ACCESS_WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/(archives|endpoints|engines|images|releases)/\*",
-        frozenset(
-            {
-                "s3:AbortMultipartUpload",
-                "s3:GetObject",
-                "s3:GetObjectVersion",
-                "s3:PutObject",
-            }
-        ),
+        frozenset({"s3:AbortMultipartUpload", "s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"}),
         "what is published, for the roles of the environment's repository: objects named by their content and"
         " by endpoints; the bucket keeps versions, and captured calls are not among them",
     ),
@@ -154,12 +147,7 @@ ACCESS_WILDCARDS = (
     ),
     Wildcard(
         r"\*",
-        frozenset(
-            {
-                "cloudformation:DescribeStackDriftDetectionStatus",
-                "cloudformation:DescribeStacks",
-            }
-        ),
+        frozenset({"cloudformation:DescribeStackDriftDetectionStatus", "cloudformation:DescribeStacks"}),
         "what lists stacks and asks about a detection names none; it reads no template",
     ),
     Wildcard(

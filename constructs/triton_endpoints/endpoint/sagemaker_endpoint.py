@@ -125,12 +125,7 @@ class SageMakerEndpoint(Construct):
     """
 
     def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        endpoint: ResolvedEndpoint,
-        model: EndpointModel,
+        self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, model: EndpointModel
     ) -> None:
         super().__init__(scope, id)
         self.config = sagemaker.CfnEndpointConfig(

@@ -193,10 +193,7 @@ def read_environment(scope: Construct, prop: EnvironmentProp) -> EnvironmentSour
 
 def _keys(props: FleetEnvironment) -> dict[str, object]:
     values = {name: yaml_value(value) for name, value in vars(props).items() if name != "name"}
-    return {
-        "environment": props.name,
-        **{name: value for name, value in values.items() if value is not None},
-    }
+    return {"environment": props.name, **{name: value for name, value in values.items() if value is not None}}
 
 
 OWN_PREFIX = "triton-fleet:"

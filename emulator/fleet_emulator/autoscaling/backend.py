@@ -251,11 +251,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         )
 
     def delete_scheduled_action(
-        self,
-        service_namespace: str,
-        scheduled_action_name: str,
-        resource_id: str,
-        scalable_dimension: str,
+        self, service_namespace: str, scheduled_action_name: str, resource_id: str, scalable_dimension: str
     ) -> None:
         """DeleteScheduledAction.
 

@@ -129,10 +129,7 @@ def _run(code: Code, event: str, request_id: str, state: ProcessState) -> Outcom
         return Outcome.failure("Runtime.HandlerNotFound", problem)
     _check_convention(code, handler)
     context = Context(
-        aws_request_id=request_id,
-        function_name=code.name,
-        invoked_function_arn=code.arn,
-        deadline=deadline,
+        aws_request_id=request_id, function_name=code.name, invoked_function_arn=code.arn, deadline=deadline
     )
     client = partial(_make_client, code, state)
     answer = handler(json.loads(event), context, client=client, environ=_environment(code))

@@ -80,11 +80,7 @@ class EmbeddedEcr(ECRBackend):
         return self._describe_upload(repository, upload, {"lastByteReceived": upload.last_byte_received})
 
     def complete_layer_upload(
-        self,
-        repository_name: str,
-        upload_id: str,
-        layer_digests: list[str],
-        registry_id: str | None = None,
+        self, repository_name: str, upload_id: str, layer_digests: list[str], registry_id: str | None = None
     ) -> dict[str, Any]:
         """CompleteLayerUpload."""
         repository, upload = self._upload(repository_name, upload_id, registry_id)

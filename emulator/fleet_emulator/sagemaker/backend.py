@@ -135,11 +135,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         self.describe_endpoint_config(endpoint_config_name)
         config = self.endpoint_configs[endpoint_config_name]
         endpoint = EmbeddedEndpoint(
-            config,
-            name=endpoint_name,
-            account_id=self.account_id,
-            region=self.region_name,
-            tags=tags,
+            config, name=endpoint_name, account_id=self.account_id, region=self.region_name, tags=tags
         )
         endpoint.last_deployment_config = self._deployment(deployment, endpoint)
         require_quotas(self, first_instances(config))

@@ -8,12 +8,7 @@ from typing import Any
 from moto.applicationautoscaling.models import ApplicationAutoscalingBackend
 from moto.sagemaker.exceptions import ValidationError
 
-from fleet_emulator.autoscaling.variants import (
-    INSTANCE_COUNT,
-    NAMESPACE,
-    registered_variants,
-    resource_id_of,
-)
+from fleet_emulator.autoscaling.variants import INSTANCE_COUNT, NAMESPACE, registered_variants, resource_id_of
 
 Variants = Sequence[Mapping[str, Any]]
 

@@ -47,11 +47,7 @@ class Resource:
     """Whether an update may answer with another physical id and leave the former resource to be deleted."""
 
     def __init__(
-        self,
-        physical_resource_id: str,
-        attributes: Mapping[str, str] | None = None,
-        *,
-        note: str = "",
+        self, physical_resource_id: str, attributes: Mapping[str, str] | None = None, *, note: str = ""
     ) -> None:
         self.physical_resource_id = physical_resource_id
         self.note = note

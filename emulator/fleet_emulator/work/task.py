@@ -151,11 +151,7 @@ class Task:
         if self._is_stopped:
             return Outcome(exit_reason=ExitReason.STOP, code=0)
         process = WorkProcess(
-            command,
-            environment,
-            folder=folder,
-            write=write,
-            on_end=lambda: self._events.put(ExitReason.EXIT),
+            command, environment, folder=folder, write=write, on_end=lambda: self._events.put(ExitReason.EXIT)
         )
         try:
             exit_reason = self._events.get(timeout=max(0.0, self._deadline - time.monotonic()))

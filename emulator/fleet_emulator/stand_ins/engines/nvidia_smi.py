@@ -8,11 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from fleet_emulator.stand_ins.engines.calls import record_call
 
-GPU, CAPABILITY, DRIVER = (
-    "FLEET_STAND_IN_GPU",
-    "FLEET_STAND_IN_COMPUTE_CAPABILITY",
-    "FLEET_STAND_IN_DRIVER",
-)
+GPU, CAPABILITY, DRIVER = ("FLEET_STAND_IN_GPU", "FLEET_STAND_IN_COMPUTE_CAPABILITY", "FLEET_STAND_IN_DRIVER")
 """Its variables: a GPU as the catalog names it, empty for none; without a driver, one that is new enough."""
 NO_DEVICE, INVALID_ARGUMENTS = 6, 2
 """Exit codes of nvidia-smi, as its manual has them."""

@@ -25,11 +25,7 @@ MESSAGES = {
         "bools": (6, "bool*"),
         "extra_args": (7, "Argument*"),
     },
-    "InputOutput": {
-        "name": (1, "bytes"),
-        "is_argument_input": (3, "bool"),
-        "arg_name": (4, "bytes"),
-    },
+    "InputOutput": {"name": (1, "bytes"), "is_argument_input": (3, "bool"), "arg_name": (4, "bytes")},
     "OpDef": {
         "name": (1, "bytes"),
         "input": (2, "InputOutput*"),
