@@ -22,13 +22,7 @@ from moto.ecr.urls import url_bases
 
 from fleet_emulator.product import Image, image, regions_of, releases
 from fleet_emulator.registry import images
-from fleet_emulator.registry.images import (
-    LayerInaccessibleError,
-    LayersNotFoundError,
-    Upload,
-    keep_layer,
-    layer_url,
-)
+from fleet_emulator.registry.images import RegistryError, Upload, keep_layer, layer_url
 from fleet_emulator.service_urls import ServiceUrls
 
 STAND_IN = json.dumps(
@@ -93,14 +87,14 @@ class EmbeddedEcr(ECRBackend):
         """GetDownloadUrlForLayer.
 
         Raises:
-            LayersNotFoundError: the repository does not have the layer.
-            LayerInaccessibleError: it has no image with the layer.
+            RegistryError: the repository does not have the layer, or no image with it.
         """
         repository = self._get_repository(repository_name, registry_id)
         if digest not in repository.layers:
-            raise LayersNotFoundError(repository_name, repository.registry_id, [digest])
+            raise images.missing_layers_error(repository, [digest])
         if not any(digest in image.blobs for image in images.images_of(repository)):
-            raise LayerInaccessibleError
+            message = "The specified layer is not available because it is not associated with an image."
+            raise RegistryError("LayerInaccessibleException", message)
         return layer_url(repository, digest)
 
     def put_image(

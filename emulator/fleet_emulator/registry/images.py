@@ -20,88 +20,21 @@ from moto.utilities.utils import get_partition
 from fleet_emulator import process_state
 
 
-class EmptyUploadError(ServiceException):
-    """CompleteLayerUpload without any part."""
+class RegistryError(ServiceException):
+    """An error of ECR that moto does not have: its code and its message.
 
-    code = "EmptyUploadException"
-    message = "The specified layer upload does not contain any layer parts."
-
-
-class InvalidLayerError(ServiceException):
-    """CompleteLayerUpload with the digest of other bytes."""
-
-    code = "InvalidLayerException"
-
-    def __init__(self, digests: list[str], actual: str) -> None:
-        super().__init__(
-            f"Layer digests '{', '.join(digests)}' do not match the digest of the layer, '{actual}'"
-        )
+    Source of the codes: ECR's API reference, the errors of each call. Where no public source quotes one, the
+    words are ours.
+    """
 
 
-class LayerPartTooSmallError(ServiceException):
-    """CompleteLayerUpload where a part that is not the last one was small."""
-
-    code = "LayerPartTooSmallException"
-    message = "Layer parts must be at least 5 MiB in size."
-
-
-class LayerAlreadyExistsError(ServiceException):
-    """CompleteLayerUpload of a layer that the repository has."""
-
-    code = "LayerAlreadyExistsException"
-
-    def __init__(self, repository: str, registry: str, digest: str) -> None:
-        super().__init__(
-            f"Layer with digest '{digest}' already exists in the repository with name '{repository}'"
-            f" in registry with id '{registry}'"
-        )
-
-
-class LayersNotFoundError(ServiceException):
-    """The repository has no such layer."""
-
-    code = "LayersNotFoundException"
-
-    def __init__(self, repository: str, registry: str, digests: list[str]) -> None:
-        super().__init__(
-            f"Layers with digests '{', '.join(digests)}' required for pushing or pulling do not exist"
-            f" in the repository with name '{repository}' in the registry with id '{registry}'"
-        )
-
-
-class LayerInaccessibleError(ServiceException):
-    """No image of the repository has the layer."""
-
-    code = "LayerInaccessibleException"
-    message = "The specified layer is not available because it is not associated with an image."
-
-
-class ReferencedImagesNotFoundError(ServiceException):
-    """An index names an image that the repository does not have."""
-
-    code = "ReferencedImagesNotFoundException"
-    message = "The manifest list is referencing an image that does not exist."
-
-
-class ImageDigestDoesNotMatchError(ServiceException):
-    """PutImage with the digest of another manifest."""
-
-    code = "ImageDigestDoesNotMatchException"
-
-    def __init__(self, digest: str, actual: str) -> None:
-        super().__init__(f"Image digest '{digest}' does not match the digest of the manifest, '{actual}'")
-
-
-class ImageTagAlreadyExistsError(ServiceException):
-    """A tag that may not be moved to another image."""
-
-    code = "ImageTagAlreadyExistsException"
-
-    def __init__(self, repository: str, tag: str) -> None:
-        super().__init__(
-            f"The image tag '{tag}' already exists in the '{repository}' repository"
-            " and cannot be overwritten because the repository is immutable."
-        )
+def missing_layers_error(repository: Repository, digests: list[str]) -> RegistryError:
+    """The refusal of layers that a repository does not have."""
+    return RegistryError(
+        "LayersNotFoundException",
+        f"Layers with digests '{', '.join(digests)}' required for pushing or pulling do not exist in the"
+        f" repository with name '{repository.name}' in the registry with id '{repository.registry_id}'",
+    )
 
 
 OWNER = "000000000000"
@@ -128,17 +61,23 @@ class Upload(LayerUpload):
         """The digest of the layer.
 
         Raises:
-            ServiceException: nothing was uploaded, parts were too small, it has another digest, or exists.
+            RegistryError: nothing was uploaded, parts were too small, it has another digest, or exists.
         """
         if not self.layer_parts:
-            raise EmptyUploadError
+            message = "The specified layer upload does not contain any layer parts."
+            raise RegistryError("EmptyUploadException", message)
         if self._has_small_part:
-            raise LayerPartTooSmallError
+            raise RegistryError("LayerPartTooSmallException", "Layer parts must be at least 5 MiB in size.")
         digest = f"sha256:{hashlib.sha256(self.layer_parts).hexdigest()}"
         if digest not in digests:
-            raise InvalidLayerError(digests, digest)
+            message = f"Layer digests '{', '.join(digests)}' do not match the digest of the layer, '{digest}'"
+            raise RegistryError("InvalidLayerException", message)
         if digest in repository.layers:
-            raise LayerAlreadyExistsError(repository.name, repository.registry_id, digest)
+            raise RegistryError(
+                "LayerAlreadyExistsException",
+                f"Layer with digest '{digest}' already exists in the repository with name '{repository.name}'"
+                f" in registry with id '{repository.registry_id}'",
+            )
         return digest
 
 
@@ -231,7 +170,8 @@ def put(
     new = EmbeddedImage(repository, manifest, _media_type(manifest, media_type), tag)
     actual = new.get_image_digest()
     if digest not in (None, actual):
-        raise ImageDigestDoesNotMatchError(str(digest), actual)
+        message = f"Image digest '{digest}' does not match the digest of the manifest, '{actual}'"
+        raise RegistryError("ImageDigestDoesNotMatchException", message)
     _require_parts(repository, new)
     existing_image = _find(repository, {"imageDigest": actual})
     tagged_image = _find(repository, {"imageTag": tag}) if tag is not None else None
@@ -239,7 +179,11 @@ def put(
         raise ImageAlreadyExistsException(repository.name, repository.registry_id, actual, str(tag))
     if tagged_image is not None and tag is not None:
         if _is_immutable(repository, tag):
-            raise ImageTagAlreadyExistsError(repository.name, tag)
+            raise RegistryError(
+                "ImageTagAlreadyExistsException",
+                f"The image tag '{tag}' already exists in the '{repository.name}' repository"
+                " and cannot be overwritten because the repository is immutable.",
+            )
         tagged_image.remove_tag(tag)
     if existing_image is None:
         repository.images.append(new)
@@ -325,10 +269,11 @@ def _media_type(manifest: str, media_type: str | None) -> str:
 def _require_parts(repository: Repository, image: EmbeddedImage) -> None:
     missing_digests = [digest for digest in image.blobs if digest not in repository.layers]
     if missing_digests:
-        raise LayersNotFoundError(repository.name, repository.registry_id, missing_digests)
+        raise missing_layers_error(repository, missing_digests)
     digests = {other_image.get_image_digest() for other_image in images_of(repository)}
     if not digests.issuperset(image.children):
-        raise ReferencedImagesNotFoundError
+        message = "The manifest list is referencing an image that does not exist."
+        raise RegistryError("ReferencedImagesNotFoundException", message)
 
 
 def _is_immutable(repository: Repository, tag: str) -> bool:

@@ -14,7 +14,7 @@ from moto.cloudwatch.models import (
     cloudwatch_backends,
 )
 
-from fleet_emulator.types.resource import Declaration, Resource
+from fleet_emulator.types.resource import Declaration, Resource, ResourceType
 
 _ALARM = {
     "ActionsEnabled": "actions_enabled",
@@ -46,8 +46,10 @@ def _backend(declaration: Declaration) -> CloudWatchBackend:
     return cloudwatch_backends[declaration.account_id][declaration.region]
 
 
-class Alarm:
+class Alarm(ResourceType):
     """`Ref` is the alarm's name."""
+
+    replacing_properties = frozenset({"AlarmName"})
 
     def create(self, declaration: Declaration) -> Resource:
         """Put the alarm under its own name or a generated one."""
@@ -55,10 +57,6 @@ class Alarm:
             "AlarmName", f"{declaration.stack_name}-{declaration.generated_name()}"
         )
         return self._put(name, declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name."""
-        return "AlarmName" in declaration.changed_properties(before)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the alarm again."""
@@ -86,18 +84,16 @@ class Alarm:
         return Resource(name, {"Arn": alarm.alarm_arn})
 
 
-class Dashboard:
+class Dashboard(ResourceType):
     """`Ref` is the dashboard's name."""
+
+    replacing_properties = frozenset({"DashboardName"})
 
     def create(self, declaration: Declaration) -> Resource:
         """Put the dashboard under its own name or a generated one."""
         name = declaration.properties.get("DashboardName", declaration.generated_name())
         _backend(declaration).put_dashboard(name, declaration.properties["DashboardBody"])
         return Resource(name)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name."""
-        return "DashboardName" in declaration.changed_properties(before)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the dashboard again."""

@@ -16,6 +16,7 @@ from fleet_emulator.functions.provider import Provider, RequestFailedError
 from fleet_emulator.types.resource import (
     Declaration,
     Resource,
+    ResourceType,
     SkippedResource,
     UnfinishedError,
     UnhostedType,
@@ -41,8 +42,8 @@ class CustomResourceState(Resource):
         return self._attributes[name]
 
 
-class CustomResource:
-    """`Ref` is the physical id that the handler chose."""
+class CustomResource(ResourceType):
+    """`Ref` is the physical id that the handler chose; by another one the handler itself replaces it."""
 
     def create(self, declaration: Declaration) -> Resource:
         """Have the handler create it; skip it where no handler runs here."""
@@ -53,10 +54,6 @@ class CustomResource:
         except NotHostedError as error:
             return _skip(declaration, error.message)
         return UnhostedType().create(declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """Never: the handler replaces it by answering with another physical id."""
-        return False
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Have the handler update it; one that failed is brought back by a rollback, too."""

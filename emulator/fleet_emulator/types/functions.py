@@ -10,15 +10,17 @@ from moto.codebuild.models import CodeBuildBackend, codebuild_backends
 
 from fleet_emulator.codebuild.build import require_project_limit
 from fleet_emulator.functions.backend import EmbeddedFunction
-from fleet_emulator.types.resource import Declaration, Resource
+from fleet_emulator.types.resource import Declaration, Resource, ResourceType
 
 _LONGEST_NAME, _LONGEST_STACK = 64, 24
 """Characters of a function's name, and of the stack's name in a generated one; source: names that
 CloudFormation makes."""
 
 
-class Function:
+class Function(ResourceType):
     """`Ref` is the function's name."""
+
+    replacing_properties = frozenset({"FunctionName", "PackageType"})
 
     def create(self, declaration: Declaration) -> Resource:
         """Create the function under its own name or a generated one."""
@@ -28,10 +30,6 @@ class Function:
         if name in [function.function_name for function in _backend(declaration).list_functions()]:
             raise FunctionAlreadyExists(name)
         return self._put(_make_function(name, declaration), declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name, or is packaged in another way."""
-        return not declaration.changed_properties(before).isdisjoint({"FunctionName", "PackageType"})
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the new function in the old one's place; who may call it stays."""
@@ -65,16 +63,14 @@ def _make_function(name: str, declaration: Declaration) -> EmbeddedFunction:
 _API_NAMES = {"BuildSpec": "buildspec"}
 
 
-class Project:
+class Project(ResourceType):
     """`Ref` is the project's name."""
+
+    replacing_properties = frozenset({"Name"})
 
     def create(self, declaration: Declaration) -> Resource:
         """Create the project under its own name or a generated one."""
         return self._put(declaration.properties.get("Name", declaration.generated_name()), declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name."""
-        return "Name" in declaration.changed_properties(before)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Create it again over the old one, and keep the list of its builds."""

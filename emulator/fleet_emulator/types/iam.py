@@ -13,7 +13,7 @@ from moto.iam.models import Role as MotoRole
 from moto.utilities.utils import get_partition
 
 from fleet_emulator.types.moto_types import MotoType
-from fleet_emulator.types.resource import Declaration, Resource
+from fleet_emulator.types.resource import Declaration, Resource, ResourceType
 
 MAX_INLINE_POLICY_CHARACTERS = 10_240
 """The sum of a role's inline policies, without white space; source: IAM user guide, reference_iam-quotas."""
@@ -21,6 +21,8 @@ MAX_INLINE_POLICY_CHARACTERS = 10_240
 
 class Role(MotoType):
     """`Ref` is the role's name."""
+
+    replacing_properties = frozenset({"RoleName", "Path"})
 
     def __init__(self) -> None:
         super().__init__(MotoRole)  # type: ignore[type-abstract]
@@ -31,10 +33,6 @@ class Role(MotoType):
         for name, document in _inline_policies(declaration).items():
             _backend(declaration).put_role_policy(resource.physical_resource_id, name, document)
         return resource
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name or path."""
-        return not declaration.changed_properties(before).isdisjoint({"RoleName", "Path"})
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Replace the trust, the boundary, the inline policies and the description."""
@@ -73,8 +71,10 @@ class Policy(MotoType):
         return super().update(resource, before, declaration)
 
 
-class OidcProvider:
+class OidcProvider(ResourceType):
     """AWS::IAM::OIDCProvider: `Ref` is its ARN; an account has one for each issuer."""
+
+    replacing_properties = frozenset({"Url"})
 
     def create(self, declaration: Declaration) -> Resource:
         """Create the provider; a second one of an issuer is refused."""
@@ -86,10 +86,6 @@ class OidcProvider:
             tags=list(properties.get("Tags", [])),
         )
         return Resource(provider.arn, {"Arn": provider.arn})
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it is for another issuer."""
-        return "Url" in declaration.changed_properties(before)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Replace the audiences and the thumbprints."""

@@ -11,13 +11,15 @@ from moto.logs.models import logs_backends
 
 from fleet_emulator.logs.backend import EmbeddedLogs
 from fleet_emulator.types.moto_types import MotoType
-from fleet_emulator.types.resource import Declaration, Resource
+from fleet_emulator.types.resource import Declaration, Resource, ResourceType
 
 _MAX_LENGTHS = {"Name": 255, "QueryString": 10_000}
 
 
 class LogGroup(MotoType):
     """`Ref` is the log group's name."""
+
+    replacing_properties = frozenset({"LogGroupName"})
 
     def __init__(self) -> None:
         super().__init__(MotoLogGroup)  # type: ignore[type-abstract]
@@ -27,10 +29,6 @@ class LogGroup(MotoType):
         resource = super().create(declaration)
         _backend(declaration).encrypt(resource.physical_resource_id, declaration.properties.get("KmsKeyId"))
         return resource
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name."""
-        return "LogGroupName" in declaration.changed_properties(before)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Set the key and the retention; without one, events are kept for ever."""
@@ -47,7 +45,7 @@ class LogGroup(MotoType):
         _backend(declaration).delete_log_group(resource.physical_resource_id)
 
 
-class QueryDefinition:
+class QueryDefinition(ResourceType):
     """A saved query, which nothing can run here; `Ref` is the id that CloudFormation would give it.
 
     Source of the limits: CloudWatch Logs API reference, PutQueryDefinition.
@@ -56,10 +54,6 @@ class QueryDefinition:
     def create(self, declaration: Declaration) -> Resource:
         """Check it, and save it under a new id."""
         return self._save(Resource(str(uuid4())), declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """Never."""
-        return False
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Check it again, and save it under its id."""

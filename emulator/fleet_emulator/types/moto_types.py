@@ -13,7 +13,7 @@ from moto.s3.models import s3_backends
 from moto.ssm.models import Parameter as MotoParameter
 from moto.utilities.utils import get_partition
 
-from fleet_emulator.types.resource import Declaration, Resource
+from fleet_emulator.types.resource import Declaration, Resource, ResourceType
 
 MAX_NAME = 80
 """Characters of a state machine's name, the only one that moto refuses; source: CreateStateMachine, name."""
@@ -39,8 +39,8 @@ def _generated_name(declaration: Declaration) -> str:
     return f"{before[: MAX_NAME - len(end) - 1]}-{end}"
 
 
-class MotoType:
-    """A class of moto that CloudFormation can make."""
+class MotoType(ResourceType):
+    """A class of moto that CloudFormation can make, and that replaces its resources itself."""
 
     def __init__(self, model: type[CloudFormationModel]) -> None:
         self._model = model
@@ -48,10 +48,6 @@ class MotoType:
     def create(self, declaration: Declaration) -> Resource:
         """Make it under its own name or a generated one."""
         return self._create(self._own_name(declaration) or _generated_name(declaration), declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """Never: moto's classes replace themselves where they think so."""
-        return False
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Update as the class can; where it cannot, create again, under the same name where there is one."""

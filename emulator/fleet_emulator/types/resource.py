@@ -79,11 +79,15 @@ class HandlerError(ValidationError):
 class ResourceType(Protocol):
     """One type of resource: all its methods work on moto's backends, and raise what AWS would refuse with."""
 
+    replacing_properties: frozenset[str] = frozenset()
+    """The properties of which a change replaces the resource."""
+
     def create(self, declaration: Declaration) -> Resource:
         """Make the resource."""
 
     def replaces(self, before: Declaration, declaration: Declaration) -> bool:
         """Whether the change needs a new resource, rather than an update of the one that exists."""
+        return not declaration.changed_properties(before).isdisjoint(self.replacing_properties)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Change the resource where it is."""
@@ -115,16 +119,12 @@ class DeployedResource:
         return self.declaration.type
 
 
-class NoEffect:
+class NoEffect(ResourceType):
     """A type whose resources do nothing locally, and would do nothing that could be seen."""
 
     def create(self, declaration: Declaration) -> Resource:
         """Give it a name."""
         return Resource(declaration.generated_name())
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """Never."""
-        return False
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Change nothing."""

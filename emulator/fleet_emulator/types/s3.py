@@ -9,7 +9,7 @@ from moto.s3.models import FakeBucket, S3Backend, s3_backends
 from moto.utilities.utils import get_partition
 
 from fleet_emulator.types.moto_types import MotoType
-from fleet_emulator.types.resource import Declaration, Resource
+from fleet_emulator.types.resource import Declaration, Resource, ResourceType
 
 
 def _backend(declaration: Declaration) -> S3Backend:
@@ -19,16 +19,14 @@ def _backend(declaration: Declaration) -> S3Backend:
 class Bucket(MotoType):
     """`Ref` is the bucket's name."""
 
+    replacing_properties = frozenset({"BucketName"})
+
     def __init__(self) -> None:
         super().__init__(FakeBucket)  # type: ignore[type-abstract]
 
     def create(self, declaration: Declaration) -> Resource:
         """Create the bucket with its versioning and what it blocks."""
         return self._apply_settings(super().create(declaration), declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name."""
-        return "BucketName" in declaration.changed_properties(before)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Update the bucket with its versioning and what it blocks."""
@@ -52,8 +50,10 @@ class Bucket(MotoType):
         return resource
 
 
-class BucketPolicy:
+class BucketPolicy(ResourceType):
     """`Ref` is the bucket's name."""
+
+    replacing_properties = frozenset({"Bucket"})
 
     def create(self, declaration: Declaration) -> Resource:
         """Put the policy on its bucket."""
@@ -61,10 +61,6 @@ class BucketPolicy:
         document = json.dumps(declaration.properties["PolicyDocument"])
         _backend(declaration).put_bucket_policy(bucket, document.encode())
         return Resource(bucket)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it belongs to another bucket."""
-        return "Bucket" in declaration.changed_properties(before)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put the policy again."""

@@ -13,7 +13,7 @@ from fleet_emulator.hosting import HostingError
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_emulator.sagemaker.constraints import as_shape
 from fleet_emulator.sagemaker.deployment import Retention
-from fleet_emulator.types.resource import Declaration, Resource, UnfinishedError
+from fleet_emulator.types.resource import Declaration, Resource, ResourceType, UnfinishedError
 
 
 def _backend(declaration: Declaration) -> EmbeddedSageMaker:
@@ -26,7 +26,7 @@ def _variants(properties: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     return variants
 
 
-class Model:
+class Model(ResourceType):
     """`Ref` is the model's ARN; data that is not in S3 is refused."""
 
     def create(self, declaration: Declaration) -> Resource:
@@ -58,7 +58,7 @@ class Model:
         _backend(declaration).delete_model(resource.get_cfn_attribute("ModelName"))
 
 
-class EndpointConfig:
+class EndpointConfig(ResourceType):
     """`Ref` is the configuration's ARN."""
 
     def create(self, declaration: Declaration) -> Resource:
@@ -91,8 +91,10 @@ class EndpointConfig:
         _backend(declaration).delete_endpoint_config(resource.get_cfn_attribute("EndpointConfigName"))
 
 
-class Endpoint:
+class Endpoint(ResourceType):
     """`Ref` is the endpoint's ARN; an update is SageMaker's UpdateEndpoint."""
+
+    replacing_properties = frozenset({"EndpointName"})
 
     def create(self, declaration: Declaration) -> Resource:
         """Create the endpoint and wait until it answers; one that fails is deleted again.
@@ -110,10 +112,6 @@ class Endpoint:
             _backend(declaration).delete_endpoint(name)
             raise HostingError(endpoint.failure_reason)
         return Resource(endpoint.arn, {"EndpointName": name})
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name."""
-        return "EndpointName" in declaration.changed_properties(before)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Serve the configuration under the same name; on failure the old one stays.

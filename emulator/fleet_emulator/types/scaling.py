@@ -14,7 +14,7 @@ from moto.applicationautoscaling.models import (
 
 from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
 from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId
-from fleet_emulator.types.resource import Declaration, HandlerError, Resource
+from fleet_emulator.types.resource import Declaration, HandlerError, Resource, ResourceType
 
 _TARGET = ("ServiceNamespace", "ResourceId", "ScalableDimension")
 _CONFIGURATIONS = {
@@ -29,21 +29,19 @@ def _backend(declaration: Declaration) -> EmbeddedAutoScaling:
     )
 
 
-class ScalableTarget:
+class ScalableTarget(ResourceType):
     """`Ref` is `ResourceId|ScalableDimension|ServiceNamespace`.
 
     A target that is registered already is taken over with its scheduled actions unless the template has tags
     for it, the stack's included: with these Application Auto Scaling refuses it.
     """
 
+    replacing_properties = frozenset(_TARGET)
+
     def create(self, declaration: Declaration) -> Resource:
         """Register the target and put its scheduled actions."""
         tags = _tags(declaration)
         return self._register(declaration, tags)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it is another target."""
-        return not declaration.changed_properties(before).isdisjoint(_TARGET)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Register it again with its new capacities, and delete scheduled actions that it has no more.
@@ -95,7 +93,7 @@ class ScalableTarget:
         return Resource(identifier, {"Id": identifier})
 
 
-class ScalingPolicy:
+class ScalingPolicy(ResourceType):
     """`Ref` is the policy's ARN, by which CloudFormation knows it: one of the same name may be another's.
 
     Source: CloudFormation's schema of the type (`primaryIdentifier`), pulumi/pulumi-aws-native 1637.

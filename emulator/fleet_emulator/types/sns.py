@@ -8,7 +8,7 @@ from typing import Any
 from moto.sns.models import SNSBackend, sns_backends
 from moto.sns.models import Topic as MotoTopic
 
-from fleet_emulator.types.resource import Declaration, Resource
+from fleet_emulator.types.resource import Declaration, Resource, ResourceType
 
 _ATTRIBUTES = {"DisplayName": "display_name", "KmsMasterKeyId": "kms_master_key_id"}
 """The attributes that change in place, by CloudFormation's names, and moto's."""
@@ -19,8 +19,10 @@ def _backend(declaration: Declaration) -> SNSBackend:
     return sns_backends[declaration.account_id][declaration.region]
 
 
-class Topic:
+class Topic(ResourceType):
     """`Ref` is the topic's ARN."""
+
+    replacing_properties = frozenset(_NAMES)
 
     def create(self, declaration: Declaration) -> Resource:
         """Create the topic under its own name or a generated one, with the subscriptions that it names."""
@@ -29,10 +31,6 @@ class Topic:
         )
         topic = _backend(declaration).create_topic(name, {})
         return self._put(topic, declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When it has another name."""
-        return not declaration.changed_properties(before).isdisjoint(_NAMES)
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Replace the attributes; subscriptions stay."""
@@ -53,16 +51,12 @@ class Topic:
         return Resource(topic.arn, {"TopicArn": topic.arn, "TopicName": topic.name})
 
 
-class TopicPolicy:
+class TopicPolicy(ResourceType):
     """A topic's policy in place of the one that every topic has at first."""
 
     def create(self, declaration: Declaration) -> Resource:
         """Put it on its topics."""
         return self._put(declaration.generated_name(), declaration)
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """Never."""
-        return False
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Put it again, and take it from topics that it is no longer of."""
@@ -81,8 +75,10 @@ class TopicPolicy:
         return Resource(name, {"Id": name})
 
 
-class Subscription:
+class Subscription(ResourceType):
     """`Ref` is the subscription's ARN."""
+
+    replacing_properties = frozenset({"TopicArn", "Endpoint", "Protocol"})
 
     def create(self, declaration: Declaration) -> Resource:
         """Subscribe."""
@@ -91,10 +87,6 @@ class Subscription:
             properties["TopicArn"], properties["Endpoint"], properties["Protocol"]
         )
         return Resource(subscription.arn, {"Arn": subscription.arn})
-
-    def replaces(self, before: Declaration, declaration: Declaration) -> bool:
-        """When the topic or the subscriber changes."""
-        return not declaration.changed_properties(before).isdisjoint({"TopicArn", "Endpoint", "Protocol"})
 
     def update(self, resource: Resource, before: Declaration, declaration: Declaration) -> Resource:
         """Change nothing: of the rest, nothing acts here."""
