@@ -45,16 +45,21 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
         checked: The specs to check, as they hold in the environment.
         today: The day on which exceptions and releases are compared.
     """
-    findings = file_findings(project)
+    files, findings = _read_files(project)
     check = PolicyCheck(project, [Subject(each, project) for each in checked], today)
-    for file in read_policies(project)[0]:
+    for file in files:
         findings += check.findings(file)
     return [*findings, *check.unread_findings()]
 
 
 def file_findings(project: Project) -> list[Finding]:
     """Findings of mistakes in policies and prices."""
-    return [*read_policies(project)[1], *project.fleet.prices.findings]
+    return _read_files(project)[1]
+
+
+def _read_files(project: Project) -> tuple[list[PolicyFile], list[Finding]]:
+    files, findings = read_policies(project)
+    return files, [*findings, *project.fleet.prices.findings]
 
 
 def refusals(
