@@ -101,8 +101,9 @@ def _page(change: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         lines.append(f"### {inline(change.rest)} compared with `{short_commit(change.commit)}`")
     elif len(change.differing) > 1:
         lines += [f"## {inline(change.verdict, MAX_LINE)}", ""] * (not change.executed)
+    names = _NameLists()
     for place in change.differing:
-        lines += _environment(place, listed_rows, row_names, lists=lists)
+        lines += _environment(place, listed_rows, row_names, names, lists=lists)
     lines += [f"- ⚠ {inline_code(warning, MAX_LINE)}" for warning in change.warnings]
     if lists and change.product and change.product.lines:
         lines += ["", *_folded_block("what the product itself changes", change.product.lines)]
@@ -119,20 +120,7 @@ def _page(change: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         rest = f"; {change.rest}" if change.rest else ""
         basis = f"{inline(rest)}; {inline(change.basis, MAX_LINE)}"
         lines += ["", f"<sub>compared with `{short_commit(change.commit)}`{basis}</sub>"]
-    return _once("\n".join(lines)) + "\n"
-
-
-def _once(page: str) -> str:
-    """A page that has each list of names once, and then refers to it."""
-    lists = set[str]()
-
-    def shorten(match: re.Match[str]) -> str:
-        if match["names"] not in lists:
-            lists.add(match["names"])
-            return match[0]
-        return "as above" if match["label"] == WHICH else f"{match['label']}, as above"
-
-    return _FOLDED_NAMES.sub(shorten, page)
+    return "\n".join(lines) + "\n"
 
 
 def _executed_files(change: FleetChange, limit: int) -> Iterator[str]:
@@ -150,13 +138,36 @@ def _plural(noun: str) -> str:
     return noun.replace("endpoint's", "endpoints'") if "'" in noun else f"{noun}s"
 
 
-WHICH = "which"
-_FOLDED_NAMES = re.compile(r"<details><summary>(?P<label>[^<\n]*)</summary>(?P<names>[^\n]+?)</details>")
+class _NameLists:
+    """The lists of names on a page: each is written once, and then referred to."""
+
+    def __init__(self) -> None:
+        self._lists = set[tuple[str, ...]]()
+
+    def fold(self, label: str, names: Sequence[str]) -> str:
+        """A label that opens to names, all on one line as a cell has to be."""
+        if not names:
+            return inline(label)
+        if tuple(names) in self._lists:
+            return f"{inline(label)}, as above"
+        self._lists.add(tuple(names))
+        lines = "<br>".join(inline(name, MAX_LINE) for name in names)
+        return f"<details><summary>{inline(label)}</summary>{lines}</details>"
+
+    def fold_rest(self, names: Sequence[str]) -> str:
+        """The names behind a line; "" for none."""
+        if not names:
+            return ""
+        return " as above" if tuple(names) in self._lists else f" {self.fold('which', names)}"
+
+
 Keys = frozenset[tuple[str, tuple[str, ...]]]
 """Groups by their environment and names."""
 
 
-def _environment(place: EnvironmentChange, rows: Keys, details: Keys, *, lists: bool) -> Iterator[str]:
+def _environment(
+    place: EnvironmentChange, rows: Keys, details: Keys, names: _NameLists, *, lists: bool
+) -> Iterator[str]:
     yield f"### {inline(place.name)}: {inline(place.verdict, MAX_LINE)}"
     yield from (f"\n⚠ {inline_code(place.price_note, MAX_LINE)}",) * bool(place.price_note)
     yield from (f"\n{inline(note)}" for note in place.notes)
@@ -165,15 +176,16 @@ def _environment(place: EnvironmentChange, rows: Keys, details: Keys, *, lists: 
     if groups:
         yield from [""] * bool(place.notes or place.price_note)
         yield from (HEADINGS.format(place.currency), ALIGNMENTS)
-        yield from (_row(group, names=group.names in with_names) for group in groups)
+        yield from (_row(group, names if group.names in with_names else None) for group in groups)
         yield ""
     repeated_lines = RepeatedLines(groups)
     if warnings := [*repeated_lines.warnings()]:
-        yield from (f"- ⚠ {inline_code(warning.text)}{_names(warning.names) * lists}" for warning in warnings)
+        for warning in warnings:
+            yield f"- ⚠ {inline_code(warning.text)}{names.fold_rest(warning.names) if lists else ''}"
         yield ""
     if place.pending:
         for line in pending_lines(place.pending, MAX_PROMOTIONS if lists else MAX_PROMOTIONS_IN_SHORT):
-            yield f"- {inline_code(line.text, MAX_LINE)}{_names(line.names) * lists}"
+            yield f"- {inline_code(line.text, MAX_LINE)}{names.fold_rest(line.names) if lists else ''}"
         yield ""
     if lists:
         yield from _findings(place, repeated_lines)
@@ -183,29 +195,18 @@ def _environment(place: EnvironmentChange, rows: Keys, details: Keys, *, lists: 
         yield from ("<details><summary>details</summary>", "", *parts, "</details>", "")
 
 
-def _row(group: EndpointGroup, *, names: bool) -> str:
+def _row(group: EndpointGroup, names: _NameLists | None) -> str:
+    """A row of the table; without `names` it has the label alone."""
     change_of_group = group.common
     words = [*change_of_group.changes, *change_of_group.content] or ["its template"] * (
         change_of_group.effect is not UpdateEffect.UNKNOWN
     )
     rest = f"; {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
     change = "; ".join(inline(word) for word in words[:MAX_WORDS]) + rest
-    endpoints = _folded_names(group.label, group.folded_names) if names else inline(group.label)
+    endpoints = names.fold(group.label, group.folded_names) if names else inline(group.label)
     cells = [endpoints, change, effect_words(change_of_group), inline(traffic_words(change_of_group))]
     cells += [inline(group_money(group, least=True)), inline(group_money(group, least=False))]
     return f"| {' | '.join(cells)} |"
-
-
-def _folded_names(label: str, names: Sequence[str]) -> str:
-    """A label that opens to names, all on one line as a cell has to be."""
-    if not names:
-        return inline(label)
-    lines = "<br>".join(inline(name, MAX_LINE) for name in names)
-    return f"<details><summary>{inline(label)}</summary>{lines}</details>"
-
-
-def _names(names: Sequence[str]) -> str:
-    return f" {_folded_names(WHICH, names)}" if names else ""
 
 
 def _findings(place: EnvironmentChange, repeated_lines: RepeatedLines) -> Iterator[str]:
