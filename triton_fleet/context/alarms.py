@@ -12,7 +12,7 @@ from triton_fleet.context.metrics import PERIOD
 from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 
-Rings: TypeAlias = Literal["above", "below", "at least"]
+Comparison: TypeAlias = Literal["above", "below", "at least"]
 """On which side of its threshold an alarm fires."""
 MissingData: TypeAlias = Literal["notBreaching", "missing"]
 """What a period without data is, as CloudWatch spells it: not a breach, or no evidence."""
@@ -43,7 +43,7 @@ class Alarm:
     statistic: str
     threshold: float
     drawn: float
-    rings: Rings = "above"
+    comparison: Comparison = "above"
     calls: int = 0
     period: int = PERIOD
     periods: int = 5
@@ -95,7 +95,7 @@ class AlarmRecord:
     means: str
     runbook: str
     severity: AlarmSeverity = "warning"
-    rings: Rings = "above"
+    comparison: Comparison = "above"
     missing: MissingData = "notBreaching"
     needs: Need = ""
     calls: int = 0
@@ -107,7 +107,7 @@ class AlarmRecord:
         """The threshold, in the key's unit, from which the alarm can never fire."""
         if self.measure == "model_latency":
             return 1000 * seconds_to_answer(streams=spec.container.streams)
-        return MAX_PERCENT if self.unit in ("share", "part") and self.rings == "above" else None
+        return MAX_PERCENT if self.unit in ("share", "part") and self.comparison == "above" else None
 
 
 def _latency(statistic: str, calls: int) -> AlarmRecord:
@@ -222,7 +222,7 @@ RECORDS = (
         measure="cpu_utilization",
         statistic="SampleCount",
         unit="instances",
-        rings="at least",
+        comparison="at least",
         needs="scaling",
         lasts=True,
         missing="missing",
@@ -252,7 +252,7 @@ RECORDS = (
         measure="model_cache_hit",
         statistic="Average",
         unit="share",
-        rings="below",
+        comparison="below",
         needs="multi-model",
         calls=MIN_CALLS_FOR_LATENCY,
         means="Many calls need a model that is not loaded: models evict each other from memory.",

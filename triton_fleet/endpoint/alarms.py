@@ -70,7 +70,7 @@ def condition(record: AlarmRecord, alarm: Alarm) -> str:
     limit = _LIMIT_FORMATS[record.unit].format(alarm.drawn)
     periods = "minutes" if alarm.period == PERIOD else f"periods of {alarm.period}s"
     share = f"{alarm.datapoints} of {alarm.periods} {periods}"
-    return f"{alarm.statistic} of {name} {alarm.rings} {limit} in {share}"
+    return f"{alarm.statistic} of {name} {alarm.comparison} {limit} in {share}"
 
 
 def _alarm(endpoint: EndpointContext, machine: Instance, threshold: Threshold) -> Alarm:
@@ -86,7 +86,7 @@ def _alarm(endpoint: EndpointContext, machine: Instance, threshold: Threshold) -
         statistic=record.statistic,
         threshold=_IN_METRIC[record.unit](limit, record.measure, endpoint, machine),
         drawn=limit,
-        rings=record.rings,
+        comparison=record.comparison,
         calls=gate(record, spec),
         period=seconds,
         periods=ceil(minutes * MINUTE / seconds),

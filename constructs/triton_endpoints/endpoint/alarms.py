@@ -11,14 +11,14 @@ from constructs import Construct
 
 from triton_endpoints.logical_ids import identify_by_content
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.context.alarms import Alarm, Rings
+from triton_fleet.context.alarms import Alarm, Comparison
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.deployment import Deployment
 
 Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
 
-_OPERATORS: Mapping[Rings, str] = {
+_OPERATORS: Mapping[Comparison, str] = {
     "above": "GreaterThanThreshold",
     "below": "LessThanThreshold",
     "at least": "GreaterThanOrEqualToThreshold",
@@ -96,7 +96,7 @@ class EndpointAlarms(Construct):
             self,
             name,
             alarm_description=alarm.text,
-            comparison_operator=_OPERATORS[alarm.rings],
+            comparison_operator=_OPERATORS[alarm.comparison],
             threshold=alarm.threshold,
             evaluation_periods=alarm.periods,
             datapoints_to_alarm=alarm.datapoints,

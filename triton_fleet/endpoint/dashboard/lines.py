@@ -54,7 +54,7 @@ def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) ->
 def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     for alarm in endpoint.alarms:
         if (alarm.measure, alarm.statistic) == (line.measure, line.statistic):
-            text = f"{alarm.severity} {SIGNS[alarm.rings]} {_amount(alarm.drawn, unit)}"
+            text = f"{alarm.severity} {SIGNS[alarm.comparison]} {_amount(alarm.drawn, unit)}"
             yield alarm.drawn, text, COLOURS[alarm.severity]
 
 

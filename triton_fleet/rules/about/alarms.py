@@ -42,10 +42,10 @@ def late_warning_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
         if len(values) < 2:
             continue
         warning, critical = values["warning"], values["critical"]
-        if critical >= warning if record.rings == "below" else critical <= warning:
+        if critical >= warning if record.comparison == "below" else critical <= warning:
             sign = SIGNS[record.unit]
             message = f"`{record.key}` warns only at {warning:g}{sign}, but is critical at {critical:g}{sign}"
-            side = "above" if record.rings == "below" else "below"
+            side = "above" if record.comparison == "below" else "below"
             yield Problem(("alarms", record.key, "warning"), message, f"write a `warning` {side} `critical`")
 
 

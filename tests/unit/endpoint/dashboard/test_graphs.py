@@ -62,7 +62,7 @@ ALARMS = (
         statistic="SampleCount",
         threshold=4,
         drawn=4,
-        rings="at least",
+        comparison="at least",
     ),
     Alarm(
         key="pending",
@@ -168,7 +168,7 @@ def test_a_floor_is_told_from_a_ceiling(folder: FleetFolder) -> None:
         statistic="Average",
         threshold=0.8,
         drawn=80,
-        rings="below",
+        comparison="below",
     )
     folder.spec(base=MULTI_MODEL)
     drawn = Dashboard(replace(folder.resolve(), alarms=(hits,))).annotations()
