@@ -16,7 +16,7 @@ from router_bodies import CODE, CONFIG, MODEL
 from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.local.triton.runtime import TritonRuntime
 
 PORT, REFERENCE_PORT, TRITON_PORT, GRPC_PORT = 8080, 8081, 23000, 23001

@@ -18,7 +18,7 @@ from tests.support.git_repository import GitRepository
 from tests.support.run_elsewhere import run_elsewhere
 from tests.support.typed_command import Ended, Typed
 from triton_fleet.cli.commands import app
-from triton_fleet.core.garbage import collect_rarely
+from triton_fleet.core.reads import collect_rarely
 from triton_fleet.exits import run_to_exit
 
 gc.disable()  # until all tests are collected

@@ -14,7 +14,7 @@ from constructs import Construct
 
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.policy import Statement, policy_of
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.spec.deployment import Deployment
 
 CODE = source_path("lambda")

@@ -16,7 +16,7 @@ import pytest
 from tests.support.fleet_folder import ROOT
 from tests.support.git_repository import GitRepository
 from tests.support.wheels import older_wheel
-from triton_fleet.core.sources import PRODUCT
+from triton_fleet.core.folders import PRODUCT
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 
 pytestmark = pytest.mark.nightly

@@ -8,8 +8,7 @@ from tests.support.fleet_folder import FleetFolder
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection import selector
-from triton_fleet.selection.inputs import FleetInputs
-from triton_fleet.selection.paths import Selection
+from triton_fleet.selection.paths import FleetInputs, Selection
 from triton_fleet.selection.selector import Selector
 
 

@@ -26,7 +26,7 @@ _OLDER: Mapping[Distribution, Mapping[str, str]] = {
     FLEET: {
         "triton_fleet/__init__.py": "",
         "triton_fleet/core/__init__.py": "",
-        "triton_fleet/core/sources.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
+        "triton_fleet/core/folders.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
         "triton_fleet/sources/requirements.txt": "",
         "triton_fleet/sources/cdk.json": "{}",
     },

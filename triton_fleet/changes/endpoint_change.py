@@ -23,7 +23,7 @@ from triton_fleet.changes.update_effect import (
 from triton_fleet.context.capacity import InstanceLimit, instance_limit
 from triton_fleet.context.cost import Cost, EndpointCost, fleet_cost
 from triton_fleet.context.traffic import InstanceNeed, Traffic, instance_need, update_traffic
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.environment import Environment

@@ -12,7 +12,7 @@ from typing import TypeVar
 from triton_fleet.changes.endpoint_change import EndpointChange
 from triton_fleet.changes.money_change import CostChange
 from triton_fleet.context.cost import Cost, sum_of
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 
 T = TypeVar("T")
 NAME = "NAME"

@@ -17,7 +17,7 @@ from triton_fleet.changes.promotion_lines import pending_verdict
 from triton_fleet.changes.templates import Change
 from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.lock import Lock
 

@@ -11,7 +11,7 @@ from triton_fleet.catalog.prices import COMPUTED_SIGN, computed_formula
 from triton_fleet.changes.environment_change import EnvironmentChange
 from triton_fleet.changes.templates import Change
 from triton_fleet.context.cost import MONTH
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.spec.prices import PriceBook
 
 EXECUTED_FILES_TITLE = "This change edits what a deploy runs"

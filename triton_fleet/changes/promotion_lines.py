@@ -9,7 +9,7 @@ from triton_fleet.changes.endpoint_group import MAX_NAMES, label, names_by_owner
 from triton_fleet.changes.money_change import money_change
 from triton_fleet.changes.pending_promotion import PendingPromotion, PromotionState
 from triton_fleet.changes.wording import MAX_WORDS, RepeatedLine, finding_line
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 
 MAX_PROMOTIONS, MAX_PROMOTIONS_IN_SHORT = 20, 5
 """Lines in a comment, in a short one the second; the other endpoints are counted."""

@@ -13,7 +13,7 @@ from triton_fleet.changes.money_change import CostChange, signed_cost
 from triton_fleet.changes.templates import Change
 from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import shown_seconds
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.findings import Finding, Severity
 
 GUARD = "Custom::ScalingGuard"

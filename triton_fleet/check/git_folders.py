@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 
-from triton_fleet.core.project_root import GIT
+from triton_fleet.core.folders import GIT
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.git.work_tree import common_folder, work_tree
 from triton_fleet.repository.contents import EntryKind

@@ -9,16 +9,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from triton_fleet.core.project_root import is_project_root, repository_top
-from triton_fleet.core.sources import PRODUCT, is_product_clone
+from triton_fleet.core.folders import PRODUCT, is_product_clone, is_project_root, repository_top
 from triton_fleet.findings import Finding
-from triton_fleet.project.named_inputs import named_inputs
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.project.spec_files import spec_files
 from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.spec.contacts import EndpointOwner
 from triton_fleet.spec.endpoint import S3
-from triton_fleet.spec.source import FOLDER, POLICIES, PROFILES, SPECS, KeyPath, Mark, Source, finding_at
+from triton_fleet.spec.source import (
+    FOLDER,
+    POLICIES,
+    PROFILES,
+    SPECS,
+    KeyPath,
+    Mark,
+    Source,
+    finding_at,
+    named_inputs,
+)
 
 _MOVE = "move the models to a folder that holds only model repositories, such as models/"
 

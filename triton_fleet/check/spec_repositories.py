@@ -23,8 +23,8 @@ from triton_fleet.repository.loading.models import Model
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.plan import plan_place, taken_path
 from triton_fleet.repository.stream import FileStream
+from triton_fleet.rules.codes import allowable_codes
 from triton_fleet.rules.names import allowed_codes, code_of
-from triton_fleet.rules.other_codes import allowable_codes
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.datatypes import Datatype
 from triton_fleet.spec.endpoint import EndpointSpec, Mode, in_s3

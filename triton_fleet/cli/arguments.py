@@ -39,7 +39,7 @@ def require_one_name(context: typer.Context, endpoint: str) -> str:
     Raises:
         FindingsError: it is a selector, which may fit several.
     """
-    from triton_fleet.selection.forms import refuse_selector  # slow imports that `--help` does not need
+    from triton_fleet.selection.condition import refuse_selector  # slow imports that `--help` does not need
 
     if endpoint and not context.resilient_parsing:  # what a shell completes may be anything
         refuse_selector(endpoint)

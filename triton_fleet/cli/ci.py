@@ -12,7 +12,7 @@ import typer
 
 from triton_fleet.cli.output import say
 from triton_fleet.core.files import require_no_link, write_atomically
-from triton_fleet.core.project_root import project_root, repository_top
+from triton_fleet.core.folders import project_root, repository_top
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.new.ci import github as of_github
 from triton_fleet.new.ci import gitlab as of_gitlab

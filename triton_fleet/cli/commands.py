@@ -17,7 +17,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from triton_fleet.cli.completion import CommandSketch
 from triton_fleet.cli.output import say
-from triton_fleet.core.garbage import collect_rarely
+from triton_fleet.core.reads import collect_rarely
 
 
 def lay_out(command: TyperCommand | TyperGroup) -> None:

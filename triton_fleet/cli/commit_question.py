@@ -11,7 +11,7 @@ import typer
 
 from triton_fleet.awsapi.actor import is_ci
 from triton_fleet.cli.output import ask_consent, say
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.lines import print_error

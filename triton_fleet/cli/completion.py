@@ -18,7 +18,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from triton_fleet.core.project_root import project_roots
+from triton_fleet.core.folders import project_roots
 from triton_fleet.project.spec_files import spec_files, yaml_stems
 from triton_fleet.spec.source import PROFILES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triton_fleet.core.project_root import project_root, project_roots
+from triton_fleet.core.folders import project_root, project_roots
 from triton_fleet.project.project import Fleet, Project
 
 

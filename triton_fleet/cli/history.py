@@ -13,8 +13,7 @@ from triton_fleet.cli.arguments import Endpoint, Env, OutputFormat, Profile
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
-from triton_fleet.core.digests import commit_words
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import commit_words, count_of
 from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.printers.lines import print_json
 from triton_fleet.project.project import require_known

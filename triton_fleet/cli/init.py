@@ -14,7 +14,7 @@ import typer
 
 from triton_fleet.cli.output import ask_consent, say
 from triton_fleet.core.files import require_writable, write_atomically
-from triton_fleet.core.project_root import project_root, project_roots
+from triton_fleet.core.folders import project_root, project_roots
 from triton_fleet.findings import CannotRunError
 from triton_fleet.new.scaffold.files import (
     EXAMPLES,

@@ -16,8 +16,8 @@ from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
-from triton_fleet.core.project_root import project_root
-from triton_fleet.core.sizes import format_size
+from triton_fleet.core.folders import project_root
+from triton_fleet.core.formats import format_size
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.status import EndpointStatus, Status, TargetModelStatus, ask_status

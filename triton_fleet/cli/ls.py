@@ -22,7 +22,7 @@ from triton_fleet.findings import FindingsError
 from triton_fleet.printers.console import OutputConsole, unfolded_console
 from triton_fleet.printers.lines import print_json
 from triton_fleet.project.project import Fleet, Project
-from triton_fleet.selection.forms import is_selector
+from triton_fleet.selection.condition import is_selector
 from triton_fleet.selection.paths import Selection
 from triton_fleet.selection.selector import Selector
 

@@ -14,7 +14,7 @@ from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import chosen_project
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL

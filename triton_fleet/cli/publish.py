@@ -15,7 +15,7 @@ from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.images.builds import former_lines
 from triton_fleet.cli.output import ask_consent, end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.human import show_findings

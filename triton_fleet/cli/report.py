@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from triton_fleet.cli.arguments import Today, policy_day
-from triton_fleet.core.project_root import project_root
+from triton_fleet.core.folders import project_root
 from triton_fleet.printers.lines import print_bytes, print_json
 from triton_fleet.review.document import report_document
 from triton_fleet.review.fleet_review import fleet_review

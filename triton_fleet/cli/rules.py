@@ -15,13 +15,20 @@ from triton_fleet.cli.output import say
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.printers.console import unfolded_console
 from triton_fleet.printers.lines import print_json, print_line
+from triton_fleet.rules.codes import (
+    THEMES_FILE,
+    Theme,
+    other_codes,
+    severity_of,
+    theme_of,
+    themes,
+    weight_of_other,
+)
 from triton_fleet.rules.docs import link_to, said_of, weight_of
 from triton_fleet.rules.example import examples
 from triton_fleet.rules.names import code_of, codes_by_name, display_name, name_of
-from triton_fleet.rules.other_codes import other_codes, severity_of, weight_of_other
 from triton_fleet.rules.registry import rules as all_rules
 from triton_fleet.rules.rule import Rule
-from triton_fleet.rules.themes import FILE, Theme, theme_of, themes
 from triton_fleet.spec.problems import did_you_mean
 
 MIN_TABLE_WIDTH = 140
@@ -112,7 +119,7 @@ def _codes_of(theme: Theme) -> list[str]:
 def _next_code(theme: Theme) -> str:
     code = theme.next_code({*all_rules(), *other_codes()})
     if code is None:
-        remedy = f"give it another one in triton_fleet/rules/{FILE}"
+        remedy = f"give it another one in triton_fleet/rules/{THEMES_FILE}"
         raise CannotRunError(f"the blocks of the theme {theme.name!r} are full", remedy)
     return code
 

@@ -14,7 +14,7 @@ from triton_fleet.cli.commands import COMMANDS, app
 from triton_fleet.cli.completion import REPEAT_MARK, SIGNATURES
 from triton_fleet.cli.output import say
 from triton_fleet.core.files import is_up_to_date, write_atomically
-from triton_fleet.core.project_root import project_root
+from triton_fleet.core.folders import project_root
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.rules.docs import rules_pages
 from triton_fleet.rules.example import examples

@@ -12,8 +12,7 @@ from triton_fleet.findings import FindingsError
 from triton_fleet.printers.lines import print_error
 from triton_fleet.project.membership import ABSENT
 from triton_fleet.project.project import Fleet, Project
-from triton_fleet.selection.condition import shown, wrong_selector
-from triton_fleet.selection.forms import AND, CHANGED, is_selector, refuse_spaces
+from triton_fleet.selection.condition import AND, CHANGED, is_selector, refuse_spaces, shown, wrong_selector
 from triton_fleet.selection.paths import UNUSED, Selection
 from triton_fleet.selection.selector import Selector
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from triton_fleet.check.repositories import RepositoryTarget, is_configuration
 from triton_fleet.cli.output import say
-from triton_fleet.core.project_root import project_root
+from triton_fleet.core.folders import project_root
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.local.state import LocalState
 from triton_fleet.local.triton.runtime import find_runtime

@@ -12,7 +12,7 @@ import typer
 from triton_fleet.changes.templates import Change, compare
 from triton_fleet.cli.output import say
 from triton_fleet.core.files import private_folder
-from triton_fleet.core.project_root import project_root
+from triton_fleet.core.folders import project_root
 from triton_fleet.exits import INPUT_IS_WRONG
 from triton_fleet.product.synthesis import (
     OWN_PYTHON,

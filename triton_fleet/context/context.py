@@ -22,7 +22,7 @@ from triton_fleet.context.models import ContainerContext, ModelsContext, PlacedM
 from triton_fleet.context.own_image import own_image
 from triton_fleet.context.shared_container import Route, passed_on, shared_routes, shared_variables
 from triton_fleet.context.variables import VariableSetting, all_variables, decided_settings
-from triton_fleet.core.closure import closure
+from triton_fleet.core.reads import closure
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.endpoint import EndpointSpec, Mode, in_s3
 from triton_fleet.spec.environment import LOCAL, Environment

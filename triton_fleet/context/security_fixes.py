@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from triton_fleet.catalog.amis import releases_on
 from triton_fleet.catalog.security_fixes import SecurityFix, missing_fixes
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.spec.environment import LOCAL
 
 MAX_FIXES = 4

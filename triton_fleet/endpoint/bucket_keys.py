@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 
 from triton_fleet.findings import Finding
-from triton_fleet.project.named_inputs import named_inputs
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.endpoint import S3
-from triton_fleet.spec.source import finding_at
+from triton_fleet.spec.source import finding_at, named_inputs
 
 ARCHIVES = "archives/"
 """Archives and files by their digest: the content store."""

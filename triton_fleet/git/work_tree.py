@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.core.project_root import git_tops
+from triton_fleet.core.folders import git_tops
 from triton_fleet.findings import CannotRunError
 
 IN_CLONE = "run it in a clone of the fleet"

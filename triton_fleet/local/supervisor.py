@@ -23,7 +23,7 @@ from werkzeug.wrappers import Response
 
 from fleet_emulator.api import EmbeddedAws, may_put_metrics
 from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER, Keys, local_session
-from triton_fleet.core.garbage import collect_rarely
+from triton_fleet.core.reads import collect_rarely
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.local.endpoint_host import TritonHost
 from triton_fleet.local.gateway import Gateway

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.printers.causes import causes
 from triton_fleet.printers.console import OutputConsole

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.printers.excerpt import Excerpt, Excerpts, place_in, uri_of
+from triton_fleet.rules.codes import other_codes, other_names, severity_of
 from triton_fleet.rules.docs import link_to
-from triton_fleet.rules.other_codes import other_codes, other_names, severity_of
 from triton_fleet.rules.registry import rules
 
 Json: TypeAlias = dict[str, Any]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.distributions import (
     DEPLOY_EXTRA,

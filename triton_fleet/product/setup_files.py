@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 from triton_fleet.core.files import require_writable, write_atomically
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.distributions import (
     DEPLOY_EXTRA,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
-from triton_fleet.core.read_cache import ReadCache
+from triton_fleet.core.reads import ReadCache
 from triton_fleet.findings import FindingsError, all_of
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import SpecFiles, spec_files, yaml_stems

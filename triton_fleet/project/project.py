@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from triton_fleet.core.read_cache import ReadCache
+from triton_fleet.core.reads import ReadCache
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layer, Layering, merged, profiles_of

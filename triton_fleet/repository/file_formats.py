@@ -14,7 +14,7 @@ import struct
 import zipfile
 from pathlib import Path
 
-from triton_fleet.core.sizes import format_size
+from triton_fleet.core.formats import format_size
 from triton_fleet.findings import Finding
 from triton_fleet.repository.stream import Stream
 

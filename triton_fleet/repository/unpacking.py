@@ -15,7 +15,7 @@ from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from triton_fleet.catalog.limits import limit
-from triton_fleet.core.sizes import format_size
+from triton_fleet.core.formats import format_size
 from triton_fleet.repository.contents import Entry, EntryKind
 from triton_fleet.repository.entry_path import path_problem, plain_path
 from triton_fleet.repository.reading.gunzip import MAX_ENTRIES, Bounds, gunzip

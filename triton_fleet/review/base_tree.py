@@ -14,8 +14,8 @@ from isal import isal_zlib
 
 from triton_fleet.changes.endpoint_change import Revision
 from triton_fleet.changes.lock_changes import MANY, MAX_FILES, Sizes, differing_files
-from triton_fleet.core.project_root import GIT
-from triton_fleet.core.sizes import format_size
+from triton_fleet.core.folders import GIT
+from triton_fleet.core.formats import format_size
 from triton_fleet.findings import CannotRunError
 from triton_fleet.git.files import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, merge_base
 from triton_fleet.git.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree

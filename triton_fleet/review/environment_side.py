@@ -16,8 +16,7 @@ from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.product.synthesis import Installation, project_templates
 from triton_fleet.project.project import Fleet, Project
-from triton_fleet.selection.inputs import FleetInputs
-from triton_fleet.selection.paths import FleetPaths, Selection
+from triton_fleet.selection.paths import FleetInputs, FleetPaths, Selection
 from triton_fleet.spec.environment import Environment
 
 OF_ENDPOINTS = ("overrides", "defaults", "endpoints")

@@ -12,8 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from triton_fleet.changes.fleet_change import ExecutedFile
 from triton_fleet.check.repository_owners import PACKAGE_FOLDERS
-from triton_fleet.core.project_root import is_project_root
-from triton_fleet.core.sources import PRODUCT, is_product_clone
+from triton_fleet.core.folders import PRODUCT, is_product_clone, is_project_root
 from triton_fleet.findings import FindingsError
 from triton_fleet.git.files import LINK_MODE, SUBMODULE_MODE, changed_modes
 from triton_fleet.git.work_tree import WorkTree

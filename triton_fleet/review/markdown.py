@@ -34,8 +34,7 @@ from triton_fleet.changes.wording import (
     resource_line,
     traffic_words,
 )
-from triton_fleet.core.digests import short_commit
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of, short_commit
 
 MARKER = "<!-- triton-fleet-report -->"
 """What a workflow finds the comment by that it updates."""

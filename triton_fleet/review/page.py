@@ -29,8 +29,7 @@ from triton_fleet.changes.wording import (
     traffic_words,
 )
 from triton_fleet.context.traffic import Traffic, shown_seconds
-from triton_fleet.core.digests import short_commit
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of, short_commit
 from triton_fleet.review.markdown import MAX_LINE, clean, code_parts
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

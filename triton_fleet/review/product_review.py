@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 
 from triton_fleet.changes.fleet_change import ProductChange
 from triton_fleet.changes.templates import Change, compare
-from triton_fleet.core.digests import short_commit
+from triton_fleet.core.folders import PRODUCT
+from triton_fleet.core.formats import short_commit
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.core.sources import PRODUCT
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.distributions import VENDOR, product_lines
 from triton_fleet.product.setup_files import DEPENDENCIES, REQUIREMENTS

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.rules.codes import allowable_codes, instead_of_allowing, other_codes
 from triton_fleet.rules.names import allowable_names, allowed_codes, code_of
-from triton_fleet.rules.other_codes import allowable_codes, instead_of_allowing, other_codes
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import finding_at

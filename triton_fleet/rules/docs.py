@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from triton_fleet.rules.codes import Group, Theme, groups, themes
 from triton_fleet.rules.example import Case, Example
 from triton_fleet.rules.names import finding_prefix
-from triton_fleet.rules.other_codes import Group, groups
 from triton_fleet.rules.rule import DOCS, Rule
-from triton_fleet.rules.themes import Theme, themes
 
 INTRO = """\
 <!-- Made by `fleet schema` from triton_fleet/rules: change it there. -->

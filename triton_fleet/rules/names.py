@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 
 from triton_fleet.findings import Severity
-from triton_fleet.rules.other_codes import allowable_codes, other_names
+from triton_fleet.rules.codes import allowable_codes, other_names
 
 
 def name_of(code: str) -> str:

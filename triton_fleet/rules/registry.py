@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 from types import MappingProxyType, ModuleType
 
 from triton_fleet.rules import about
-from triton_fleet.rules.other_codes import FILE, other_codes
+from triton_fleet.rules.codes import CODES_FILE, other_codes
 from triton_fleet.rules.rule import Rule
 
 
@@ -41,7 +41,7 @@ def rules_of(modules: Iterable[ModuleType]) -> Mapping[str, Rule]:
                 raise ValueError(f"{variable.code} is the code of two rules: {places}")
             if variable.code in other_codes():
                 raise ValueError(
-                    f"{variable.code} is the code of the rule {_place(variable)} and stands in {FILE}"
+                    f"{variable.code} is the code of the rule {_place(variable)} and stands in {CODES_FILE}"
                 )
     return MappingProxyType(dict(sorted(found.items())))
 

@@ -12,7 +12,7 @@ from triton_fleet.context.machines import OWN_VARIANT, Machine
 from triton_fleet.context.models import ModelContext, ModelsContext
 from triton_fleet.context.own_image import ImageContext
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.rules.themes import Theme, theme_of
+from triton_fleet.rules.codes import Theme, theme_of
 from triton_fleet.spec.source import MAX_FINDINGS, KeyPath, Mark, Source, finding_at
 
 DOCS = "docs/rules.md"

@@ -12,8 +12,7 @@ from triton_fleet.git.work_tree import work_tree
 from triton_fleet.project.fleet_files import CDK_SETTINGS
 from triton_fleet.project.project import Project
 from triton_fleet.project.spec_files import policy_files
-from triton_fleet.selection.inputs import FleetInputs
-from triton_fleet.selection.paths import FleetPaths
+from triton_fleet.selection.paths import FleetInputs, FleetPaths
 from triton_fleet.spec.prices import PRICES
 from triton_fleet.spec.source import OWN_FOLDERS
 

@@ -15,19 +15,21 @@ from triton_fleet.git.work_tree import work_tree
 from triton_fleet.project.membership import locked_endpoints
 from triton_fleet.project.project import Fleet, LoadedSpec, Project
 from triton_fleet.selection.condition import (
+    AND,
+    CHANGED,
     GLOB,
     KEYS,
     TAG,
     Condition,
+    is_condition,
     read_condition,
+    refuse_spaces,
     require_right,
     shown,
     tag_keys,
     wrong_selector,
 )
-from triton_fleet.selection.forms import AND, CHANGED, is_condition, refuse_spaces
-from triton_fleet.selection.inputs import FleetInputs
-from triton_fleet.selection.paths import UNUSED, FleetPaths, Selection
+from triton_fleet.selection.paths import UNUSED, FleetInputs, FleetPaths, Selection
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import SPEC_END
 

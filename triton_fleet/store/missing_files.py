@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.core.sizes import format_size
+from triton_fleet.core.formats import format_size
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.git.files import ignored_files
 from triton_fleet.project.project import LoadedSpec

@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.sanitizer import indent_lines, visible
 from triton_fleet.spec.environment import LOCAL

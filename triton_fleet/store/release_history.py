@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.changes.lock_changes import content_changes
 from triton_fleet.changes.spec_changes import recorded_changes
-from triton_fleet.core.digests import short_commit
+from triton_fleet.core.formats import short_commit
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.findings import Finding, FindingsError

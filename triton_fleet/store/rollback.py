@@ -12,15 +12,14 @@ from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.changes.lock_changes import content_changes
 from triton_fleet.changes.spec_changes import spec_changes
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.core.digests import short_commit
 from triton_fleet.core.files import write_atomically, write_problem
+from triton_fleet.core.formats import short_commit
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.locks import lock_findings
 from triton_fleet.endpoint.resolve import resolve_endpoint
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.git.files import FULL_HISTORY
-from triton_fleet.git.history import Commit, History
+from triton_fleet.git.files import FULL_HISTORY, Commit, History
 from triton_fleet.project.fleet_files import LOCK_BYTES
 from triton_fleet.project.membership import promoted_spec
 from triton_fleet.project.project import LoadedSpec, Project

@@ -18,7 +18,7 @@ from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement
 from triton_fleet.builds.engines.artifacts import ENGINES
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.deployment import BuildKind, Deployment
 

@@ -9,9 +9,8 @@ import pytest
 
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.symptoms import AFTERMATH, Symptom, Where, symptoms
-from triton_fleet.rules.other_codes import other_codes
+from triton_fleet.rules.codes import other_codes, themes
 from triton_fleet.rules.registry import rules
-from triton_fleet.rules.themes import themes
 from triton_fleet.spec.endpoint import EndpointSpec
 
 EACH = pytest.mark.parametrize("symptom", symptoms(), ids=lambda symptom: symptom.name)

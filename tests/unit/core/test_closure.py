@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_fleet.core.closure import closure
+from triton_fleet.core.reads import closure
 
 STEPS = {"a": ["c", "b"], "b": ["d", "a"], "c": ["d", "elsewhere"]}
 

@@ -12,8 +12,8 @@ import pytest
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.printers.sarif import as_sarif
+from triton_fleet.rules.codes import other_codes
 from triton_fleet.rules.names import name_of
-from triton_fleet.rules.other_codes import other_codes
 from triton_fleet.rules.registry import rules
 
 TEXT = "endpoint: a\nscalling: {}\n"

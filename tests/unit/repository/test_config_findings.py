@@ -11,7 +11,7 @@ from tests.support.scheduling_texts import REFUSED_SCHEDULING, ensemble, step
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.config.judge import config_findings
 from triton_fleet.repository.config.message import parsed_config
-from triton_fleet.rules.other_codes import groups, weight_of_other
+from triton_fleet.rules.codes import groups, weight_of_other
 
 FILE = Path("models/resnet/config.pbtxt")
 ALL = {**REFUSED, **REFUSED_SCHEDULING}

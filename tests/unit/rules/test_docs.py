@@ -16,12 +16,11 @@ from triton_fleet.catalog.symptoms import symptoms
 from triton_fleet.cli.rules import rules as command
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import CannotRunError, FindingsError, Severity
+from triton_fleet.rules.codes import Theme, groups, other_codes, themes
 from triton_fleet.rules.docs import link_to, rules_pages, said_of
 from triton_fleet.rules.example import examples
-from triton_fleet.rules.other_codes import groups, other_codes
 from triton_fleet.rules.registry import rules
 from triton_fleet.rules.rule import DOCS, Problem, Rule, rule
-from triton_fleet.rules.themes import Theme, themes
 
 CODE = re.compile(r'"(FL\d{3})"')
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')

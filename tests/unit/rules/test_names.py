@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from triton_fleet.findings import Severity
+from triton_fleet.rules.codes import other_codes
 from triton_fleet.rules.names import (
     allowed_codes,
     code_of,
@@ -17,7 +18,6 @@ from triton_fleet.rules.names import (
     finding_prefix,
     name_of,
 )
-from triton_fleet.rules.other_codes import other_codes
 from triton_fleet.rules.registry import rules
 
 CODES = [*rules(), *other_codes()]

@@ -9,8 +9,8 @@ import pytest
 
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
+from triton_fleet.rules.codes import other_codes
 from triton_fleet.rules.example import examples, examples_of
-from triton_fleet.rules.other_codes import other_codes
 from triton_fleet.rules.registry import rules, rules_of
 from triton_fleet.rules.rule import Problem, Rule, rule
 

@@ -7,9 +7,8 @@ from collections import Counter
 
 import pytest
 
-from triton_fleet.rules.other_codes import other_codes
+from triton_fleet.rules.codes import Theme, other_codes, theme_of, themes
 from triton_fleet.rules.registry import rules
-from triton_fleet.rules.themes import Theme, theme_of, themes
 
 CODES = [*rules(), *other_codes()]
 OPEN = 500

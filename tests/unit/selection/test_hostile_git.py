@@ -17,7 +17,7 @@ from tests.support.git_repository import GitRepository
 from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.git.history import History
+from triton_fleet.git.files import History
 from triton_fleet.git.work_tree import work_tree
 from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.project.project import Fleet, open_project

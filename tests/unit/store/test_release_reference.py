@@ -10,7 +10,7 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from tests.support.recorded_releases import LOCK_FILE, archive, digest, loaded, release
 from triton_fleet.findings import FindingsError
-from triton_fleet.git.history import Commit
+from triton_fleet.git.files import Commit
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.release_history import commit_of, release_of, require_lock_of
 from triton_fleet.store.rollback import EarlierRelease

@@ -33,7 +33,7 @@ from triton_fleet.awsapi.stack import EMPTY_STATES, find_stack, last_event, sett
 from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.changes.stack_comparison import synthesised_stack
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import CannotRunError, FindingsError, one_failure
 from triton_fleet.printers.steps import Step, Steps

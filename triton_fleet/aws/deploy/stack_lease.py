@@ -15,7 +15,7 @@ from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.stack_repair import stack_after_operation
 from triton_fleet.awsapi.errors import DENIAL_CODES, answered_at
 from triton_fleet.awsapi.stack import pauses
-from triton_fleet.core.digests import commit_words, short_commit
+from triton_fleet.core.formats import commit_words, short_commit
 from triton_fleet.endpoint.bucket_keys import RELEASES
 from triton_fleet.findings import CannotRunError
 from triton_fleet.store.builds.lease import Lease, LostError, Terms

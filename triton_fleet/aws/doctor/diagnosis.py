@@ -23,7 +23,7 @@ from triton_fleet.check.run import all_findings
 from triton_fleet.context.metrics import container_log_group
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import LoadedSpec, Project
-from triton_fleet.rules.other_codes import other_codes
+from triton_fleet.rules.codes import other_codes
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.source import finding_at
 

@@ -23,7 +23,7 @@ from triton_fleet.awsapi.errors import DENIAL_CODES, answered_at
 from triton_fleet.awsapi.stack import DELETE_COMPLETE, LiveStack, find_stack
 from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.context.metrics import container_log_group
-from triton_fleet.core.log_lines import plain_line
+from triton_fleet.core.formats import plain_line
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError, Finding
 from triton_fleet.spec.deployment import Deployment

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 
-from triton_fleet.core.digests import canonical_digest
+from triton_fleet.core.formats import canonical_digest
 from triton_fleet.repository.copies import copied_name
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.lock import LockedArchive, LockedEngine

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from triton_fleet.builds.images.context import CHUNK, BuildContext, ContextEntry, changed_file, folders_of
 from triton_fleet.builds.images.dockerfile import DOCKERFILE
-from triton_fleet.core.digests import canonical_digest
+from triton_fleet.core.formats import canonical_digest
 from triton_fleet.core.tar_writer import Sink, write_end, write_member
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.image import PLATFORM

@@ -25,7 +25,7 @@ from triton_fleet.builds.images.ignore_file import (
     parse_ignore_file,
 )
 from triton_fleet.builds.images.lines import shown
-from triton_fleet.core.sizes import format_size
+from triton_fleet.core.formats import format_size
 from triton_fleet.findings import Finding
 from triton_fleet.repository.entry_path import NO_TEXT
 from triton_fleet.spec.source import MAX_FINDINGS

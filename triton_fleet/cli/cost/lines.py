@@ -20,7 +20,7 @@ from triton_fleet.context.cost import (
     Saving,
     with_unknown,
 )
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.printers.console import unfolded_console
 
 _HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet_emulator.hosting import HostingError
-from triton_fleet.core.sizes import format_size
+from triton_fleet.core.formats import format_size
 from triton_fleet.findings import Severity
 from triton_fleet.local.containers import LackOfMemory, Record, Refusal
 from triton_fleet.local.model_data import download, unpack

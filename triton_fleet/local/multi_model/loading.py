@@ -18,7 +18,7 @@ from typing import cast
 import psutil
 import urllib3
 
-from triton_fleet.core.sizes import format_size
+from triton_fleet.core.formats import format_size
 from triton_fleet.local.containers import RESTARTING, TARGET_MODEL, LackOfMemory, ModelRefusal, Record
 from triton_fleet.local.multi_model.disk import ModelDisk, UnpackedArchive
 from triton_fleet.local.multi_model.models import Model, Others, Run, folder_name

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triton_fleet.context.shared_container import NAMESPACE, OPTIONS, ROUTES, joined_value
-from triton_fleet.core.log_lines import plain_line
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
+from triton_fleet.core.formats import plain_line
 
 if TYPE_CHECKING:
     from triton_fleet.local.triton.runtime import TritonRuntime

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triton_fleet.catalog.backends import Backend, backend_facts, backends
-from triton_fleet.core.closure import closure
+from triton_fleet.core.reads import closure
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.local.triton.staging import Rewrite
 from triton_fleet.local.try_load.preparation import Preparation

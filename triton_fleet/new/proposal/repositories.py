@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.core.closure import closure
+from triton_fleet.core.reads import closure
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.new.proposal.yaml_text import Key
 from triton_fleet.repository.contents import Contents, EntryKind

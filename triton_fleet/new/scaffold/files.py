@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import FindingsError, all_of
 from triton_fleet.new.scaffold.github_ids import RepositorySubject

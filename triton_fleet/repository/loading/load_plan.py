@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from triton_fleet.core.closure import closure
+from triton_fleet.core.reads import closure
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.extras import NO_VERSION
 from triton_fleet.repository.contents import Contents, Entry, EntryKind

@@ -13,7 +13,7 @@ from triton_fleet.findings import Finding, Severity, with_endpoints
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.rules.policies.breach import Breach, breach_finding
 from triton_fleet.rules.policies.exceptions import Exceptions
-from triton_fleet.rules.policies.file import PolicyFile, read_policies
+from triton_fleet.rules.policies.file import PolicyFile, is_about, is_of_environment, read_policies
 from triton_fleet.rules.policies.limits import (
     amount,
     computed_costs,
@@ -24,9 +24,7 @@ from triton_fleet.rules.policies.limits import (
     monthly_cost,
     unpriced_cost,
 )
-from triton_fleet.rules.policies.requirements import requirement_breaches
-from triton_fleet.rules.policies.scope import is_about, is_of_environment
-from triton_fleet.rules.policies.security_fixes import security_breaches
+from triton_fleet.rules.policies.requirements import requirement_breaches, security_breaches
 from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import Statement
 

@@ -11,9 +11,8 @@ from itertools import chain
 from operator import itemgetter
 
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.rules.policies.file import PolicyFile
+from triton_fleet.rules.policies.file import PolicyFile, is_about, is_of_environment, listed, matches
 from triton_fleet.rules.policies.limits import days_left
-from triton_fleet.rules.policies.scope import is_about, is_of_environment, listed, matches
 from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import PolicyException, Statement
 from triton_fleet.spec.source import finding_at

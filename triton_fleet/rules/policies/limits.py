@@ -11,11 +11,11 @@ from triton_fleet.catalog.prices import LEGEND, price_sign
 from triton_fleet.context.cost import MONTH, sum_of, with_unknown
 from triton_fleet.context.machines import Machine
 from triton_fleet.context.raw import RawProperty
-from triton_fleet.core.sizes import count_of
+from triton_fleet.core.formats import count_of
 from triton_fleet.findings import Severity
 from triton_fleet.rules.about.raw_policy import IMAGES
 from triton_fleet.rules.policies.breach import Breach
-from triton_fleet.rules.policies.scope import listed, matches
+from triton_fleet.rules.policies.file import listed, matches
 from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import Statement
 from triton_fleet.spec.problems import dotted_path

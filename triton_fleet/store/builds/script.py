@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, http_status
 from triton_fleet.builds.engines.artifacts import script_key
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.store.content_store import digest_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from triton_fleet.builds.images.dockerfile import read_dockerfile
 from triton_fleet.builds.images.inputs import ImageInputs
 from triton_fleet.catalog.images import Image, registry_host
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.environment import LOCAL, Environment

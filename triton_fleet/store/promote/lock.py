@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from triton_fleet.builds.engines.endpoint_engines import EndpointEngine
 from triton_fleet.catalog.images import Image
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.core.digests import canonical_digest
+from triton_fleet.core.formats import canonical_digest
 from triton_fleet.endpoint.resolve import resolve_endpoint
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
-from triton_fleet.core.digests import canonical_digest
+from triton_fleet.core.formats import canonical_digest
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.product.distributions import VENDOR
 from triton_fleet.product.synthesis import OWN_PYTHON, installation, project_templates

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from triton_fleet.builds.engines.artifacts import archive_digest, packed_name
 from triton_fleet.builds.engines.endpoint_engines import spec_engines
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.core.read_cache import ReadCache
+from triton_fleet.core.reads import ReadCache
 from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import LoadedSpec, Project

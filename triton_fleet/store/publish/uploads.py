@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.core.read_cache import ReadCache
+from triton_fleet.core.reads import ReadCache
 from triton_fleet.findings import Finding, FindingsError, collect_findings
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.endpoint import Compression

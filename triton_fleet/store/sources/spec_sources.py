@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from triton_fleet.builds.images.context import PRIVATE_NAMES
-from triton_fleet.core.project_root import git_tops, project_roots
-from triton_fleet.core.read_cache import ReadCache
+from triton_fleet.core.folders import git_tops, project_roots
+from triton_fleet.core.reads import ReadCache
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.contents import Contents

@@ -17,7 +17,7 @@ import yaml
 from fleet_emulator.stand_ins.engines.calls import record_call
 from triton_fleet.catalog.data_file import LOADER
 from triton_fleet.catalog.releases import numbers
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.types import text
 from triton_fleet.repository.onnx.wire import BYTES, Budget, Field, Wire, WireError

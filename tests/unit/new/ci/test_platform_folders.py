@@ -100,7 +100,7 @@ class TestARepositoryIsRefused:
     def test_in_the_product_where_the_fleet_is_its_clone(self, folder: FleetFolder) -> None:
         spec(folder, "../stacks")
         assert "/stacks/ @attacker" in lines(folder)
-        folder.write("triton_fleet/core/sources.py", "")
+        folder.write("triton_fleet/core/folders.py", "")
         assert "which is stacks/" in refusal(folder).message
 
     def test_in_which_a_path_cannot_be(self, folder: FleetFolder) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fleet_folder import SPEC
 from tests.support.policy_fleet import PolicyFleet
-from triton_fleet.rules.policies.scope import matches
+from triton_fleet.rules.policies.file import matches
 
 NONE = "instances: ml.p3.*\n"
 

@@ -1,11 +1,25 @@
-"""Results of a read by name, errors included, each computed once."""
+"""Reads in bulk: each name once, names with all that they lead to, and rare garbage collection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import gc
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 from triton_fleet.findings import FindingsError
+
+
+def closure(names: Iterable[str], successors: Callable[[str], Iterable[str]]) -> list[str]:
+    """The names, their successors and theirs, the nearest first and each once."""
+    members = dict.fromkeys(names)
+    queue = deque(members)
+    while queue:
+        nearest = dict.fromkeys(name for name in successors(queue.popleft()) if name not in members)
+        members |= nearest
+        queue += nearest
+    return list(members)
+
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -44,3 +58,14 @@ class ReadCache(Generic[K, T]):
     def forget(self, name: K) -> None:
         """Read it again the next time."""
         self._results.pop(name, None)
+
+
+THRESHOLDS = (50_000, 20, 50)
+"""Few cycles are made; Python's own thresholds cost a check a seventh of its time."""
+
+
+def collect_rarely() -> None:
+    """Look for garbage, rarely, and never among what exists by now: none of it becomes any."""
+    gc.freeze()
+    gc.set_threshold(*THRESHOLDS)
+    gc.enable()
