@@ -18,7 +18,7 @@ from tests.support.git_repository import GitRepository
 from tests.support.run_elsewhere import run_elsewhere
 from tests.support.typed_command import Ended, Typed
 from triton_fleet.cli.commands import app
-from triton_fleet.core.reads import collect_rarely
+from triton_fleet.core.reads import limit_garbage_collection
 from triton_fleet.exits import run_to_exit
 
 gc.disable()  # until all tests are collected
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Do not look for garbage among moto, botocore and thousands of tests, now or ever: it took half the time."""
-    collect_rarely()
+    limit_garbage_collection()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -39,8 +39,8 @@ class HintForSeveral:
 
     def __str__(self) -> str:
         """The hint for its endpoints."""
-        named = "".join(f" {name}" for name in self.names)
-        return self.text.replace(NAMES, named if len(self.names) <= MAX_NAMES else self.everything)
+        names = "".join(f" {name}" for name in self.names)
+        return self.text.replace(NAMES, names if len(self.names) <= MAX_NAMES else self.everything)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,9 @@ class SeveralFailuresError(Exception):
     """
 
     def __init__(self, failures: Sequence[Failure]) -> None:
-        findings = [finding for one in failures if isinstance(one, FindingsError) for finding in one.findings]
+        findings = [
+            finding for error in failures if isinstance(error, FindingsError) for finding in error.findings
+        ]
         self.findings = FindingsError(findings).findings
         self.others = [failure for failure in failures if isinstance(failure, CannotRunError)]
         super().__init__("\n".join(map(str, failures)))
@@ -127,10 +129,10 @@ def one_failure(failures: Sequence[Failure]) -> Failure | SeveralFailuresError:
     return failures[0] if len(failures) == 1 else SeveralFailuresError(failures)
 
 
-def with_endpoints(found: Iterable[tuple[str, Finding]]) -> list[Finding]:
+def with_endpoints(pairs: Iterable[tuple[str, Finding]]) -> list[Finding]:
     """Findings of endpoints, each once; one of several endpoints has their names, in its hint too."""
     hits = dict[Finding, dict[str, Finding]]()
-    for endpoint, finding in found:
+    for endpoint, finding in pairs:
         hits.setdefault(_for_endpoints(finding, ()), {}).setdefault(endpoint, finding)
     return [
         replace(_for_endpoints(common, tuple(by_name)), endpoints=tuple(by_name))

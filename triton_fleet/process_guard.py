@@ -17,7 +17,7 @@ _GUARD = (
 )
 
 
-def start_guarded(
+def start_with_guard(
     command: Sequence[str], *, leaves: str = "", grace: int = 0, **options: Any
 ) -> tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]:
     """Start a command in a session of its own, without input; the second process returned is its guard.

@@ -8,7 +8,7 @@ from triton_fleet.catalog.images import Image, image, regions_of, release, relea
 from triton_fleet.catalog.instances import Instance, instance, instance_types
 from triton_fleet.catalog.limits import all_instances_quota, instance_quota
 from triton_fleet.catalog.properties import property_at
-from triton_fleet.process_guard import start_guarded
+from triton_fleet.process_guard import start_with_guard
 from triton_fleet.repository.unpacking import UnpackingError, budget_of_disk, unpack_zip
 from triton_fleet.spec.schedule import time_zones
 
@@ -30,7 +30,7 @@ __all__ = [
     "regions_of",
     "release",
     "releases",
-    "start_guarded",
+    "start_with_guard",
     "time_zones",
     "unpack_zip",
 ]

@@ -85,8 +85,8 @@ def inference_ami(cuda: int, *families: str) -> Ami | None:
 
     Its name is empty where SageMaker's own choice is the one that fits.
     """
-    proved = next((ami for ami in _for_cuda(cuda) if ami.proved_for(*families)), None)
-    return proved or next((ami for ami in _for_cuda(cuda) if ami.may_run(*families)), None)
+    confirmed_ami = next((ami for ami in _for_cuda(cuda) if ami.proved_for(*families)), None)
+    return confirmed_ami or next((ami for ami in _for_cuda(cuda) if ami.may_run(*families)), None)
 
 
 def unnamed_ami() -> Ami:
@@ -110,8 +110,8 @@ def releases_on(machine: Instance, region: str) -> tuple[str, ...]:
 def _runs(name: str, machine: Instance) -> bool:
     if machine.kind is not Processor.GPU:
         return machine.kind is Processor.CPU
-    least = release(name).min_compute_capability
-    if numbers(machine.compute_capability) < numbers(least):
+    min_capability = release(name).min_compute_capability
+    if numbers(machine.compute_capability) < numbers(min_capability):
         return False
     return inference_ami(release(name).cuda_major, machine.family) is not None
 

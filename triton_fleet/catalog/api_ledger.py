@@ -16,7 +16,7 @@ FILE = "api_ledger.yaml"
 
 
 class Decision(StrEnum):
-    """What sets a member."""
+    """The source of a member's value."""
 
     KEY = "key"
     """A key of the spec."""
@@ -76,14 +76,14 @@ def ledger(resource: str) -> Mapping[str, Member]:
 
 
 def values_of_the_api() -> Mapping[str, Mapping[str, str]]:
-    """What the API takes of a member and CloudFormation does not, each with what is known of it."""
-    found: Mapping[str, Mapping[str, str]] = data_file(FILE)["values_of_the_api"]
-    return found
+    """Values of members that the API takes and CloudFormation does not, with the facts about each."""
+    values: Mapping[str, Mapping[str, str]] = data_file(FILE)["values_of_the_api"]
+    return values
 
 
 def ledger_resources() -> Mapping[str, tuple[str, ...]]:
     """The resources of the ledger, each with the shapes of its calls' requests."""
-    return {name: tuple(each["requests"]) for name, each in data_file(FILE)["resources"].items()}
+    return {name: tuple(facts["requests"]) for name, facts in data_file(FILE)["resources"].items()}
 
 
 def _members(resource: str) -> Iterator[Member]:

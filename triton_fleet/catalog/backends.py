@@ -1,4 +1,4 @@
-"""What each backend of Triton's images asks of a model: its files, its data types and its parameters."""
+"""Backends of Triton's images, and the files, data types and parameters that each asks of a model."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Accelerator:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFile:
-    """What a version directory has to hold.
+    """A file that a version directory has to hold.
 
     Attributes:
         kind: What it may be.
@@ -133,7 +133,7 @@ class Backend:
 
 
 def backend_facts(backend: str, *, platform: str = "", runtime: str = "") -> Backend | None:
-    """What is known of the backend that serves a model; None of one that is not Triton's own.
+    """The facts about the backend that serves a model; None for one that is not Triton's own.
 
     Args:
         backend: Such as "pytorch".
@@ -141,10 +141,10 @@ def backend_facts(backend: str, *, platform: str = "", runtime: str = "") -> Bac
         runtime: Of the configuration; decides where a backend has several, and an unknown one is nobody's.
     """
     libraries = ("", f"libtriton_{backend}.so")
-    for each in backends().values():
-        here = each.backend == backend and each.platform in ("", platform)
-        if here and (runtime == each.runtime if each.runtime else runtime in libraries):
-            return each
+    for candidate in backends().values():
+        is_match = candidate.backend == backend and candidate.platform in ("", platform)
+        if is_match and (runtime == candidate.runtime if candidate.runtime else runtime in libraries):
+            return candidate
     return None
 
 
@@ -152,12 +152,12 @@ def backend_facts(backend: str, *, platform: str = "", runtime: str = "") -> Bac
 def backends() -> Mapping[str, Backend]:
     """Every entry of the data file by its name, those of one platform before the others of the backend."""
     entries: dict[str, dict[str, Any]] = data_file("backends.yaml")["backends"]
-    known = {name: _backend(name, dict(facts)) for name, facts in entries.items()}
-    return MappingProxyType(dict(sorted(known.items(), key=lambda entry: not entry[1].platform)))
+    by_name = {name: _backend(name, dict(facts)) for name, facts in entries.items()}
+    return MappingProxyType(dict(sorted(by_name.items(), key=lambda entry: not entry[1].platform)))
 
 
 def core_parameter(name: str) -> Mapping[str, str]:
-    """What is known of a parameter that Triton's core reads, whatever the backend.
+    """The facts about a parameter that Triton's core reads, whatever the backend.
 
     Raises:
         KeyError: the catalog does not have it.
@@ -169,10 +169,10 @@ def core_parameter(name: str) -> Mapping[str, str]:
 def _backend(name: str, facts: dict[str, Any]) -> Backend:
     for key in ("completes", "types", "kinds"):
         facts[key] = tuple(facts.get(key, ()))
-    facts["files"] = tuple(ModelFile(**each) for each in facts["files"])
+    facts["files"] = tuple(ModelFile(**file) for file in facts["files"])
     facts["parameters"] = _parameters(facts.get("parameters", {}))
     facts["accelerators"] = {
-        kind: {each: _accelerator(each, dict(of)) for each, of in known.items()}
+        kind: {name: _accelerator(name, dict(of)) for name, of in known.items()}
         for kind, known in facts.get("accelerators", {}).items()
     }
     return Backend(name=name, backend=facts.pop("backend", name), **facts)
@@ -188,9 +188,9 @@ def _parameters(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Parameter
 
 def _parameter(name: str, facts: Mapping[str, Any]) -> Parameter:
     readers = data_file("backends.yaml")["readers"]
-    merged = {**facts}
-    if reader := merged.pop("reader", ""):
-        merged = {**readers[reader], **merged}
+    parameter = {**facts}
+    if reader := parameter.pop("reader", ""):
+        parameter = {**readers[reader], **parameter}
     for key in ("values", "silent"):
-        merged[key] = tuple(merged.get(key, ()))
-    return Parameter(name=name, **merged)
+        parameter[key] = tuple(parameter.get(key, ()))
+    return Parameter(name=name, **parameter)

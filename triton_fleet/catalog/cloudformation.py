@@ -11,7 +11,7 @@ from triton_fleet.catalog.data_file import data_file
 
 
 class StackState(StrEnum):
-    """What a deploy does with a stack; data/stack_statuses.yaml explains each."""
+    """States of a stack as a deploy treats them; data/stack_statuses.yaml explains each."""
 
     READY = "ready"
     UNDER_WAY = "under-way"
@@ -32,11 +32,11 @@ class StackStatus:
 
 @cache
 def stack_status(name: str) -> StackStatus:
-    """What a status means; one that CloudFormation has got since counts by its ending."""
+    """The meaning of a status; one that CloudFormation has got since counts by its ending."""
     data = data_file("stack_statuses.yaml")
-    others = data["others"]
-    found = data["statuses"].get(name) or others[next(ending for ending in others if name.endswith(ending))]
-    return StackStatus(state=StackState(found["state"]), remedy=found.get("remedy", ""))
+    by_ending = data["others"]
+    facts = data["statuses"].get(name) or by_ending[next(end for end in by_ending if name.endswith(end))]
+    return StackStatus(state=StackState(facts["state"]), remedy=facts.get("remedy", ""))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Bootstrap:
 
 
 def needed_bootstrap() -> Bootstrap:
-    """What the stacks of every environment need."""
+    """The bootstrap that the stacks of every environment need."""
     data = data_file("bootstrap.yaml")
     return Bootstrap(parameter=data["parameter"], version=data["version"])
 

@@ -32,13 +32,13 @@ class Option:
 
     def known_to(self, tensorrt: str) -> bool:
         """Whether a version of TensorRT has it."""
-        late_enough = self.since is None or numbers(tensorrt) >= numbers(self.since)
-        return late_enough and (self.until is None or numbers(tensorrt) < numbers(self.until))
+        is_in_range = self.since is None or numbers(tensorrt) >= numbers(self.since)
+        return is_in_range and (self.until is None or numbers(tensorrt) < numbers(self.until))
 
 
 @cache
 def engine_option(option: Literal["precision", "compatibility"], value: str) -> Option:
-    """What is known of a value, such as precision "bf16".
+    """The facts about a value, such as precision "bf16".
 
     Raises:
         KeyError: the catalog does not have it.
@@ -53,7 +53,7 @@ def option_spelling(name: str, tensorrt: str, value: str = "") -> str:
     Raises:
         KeyError: the catalog does not have it.
     """
-    forms = (Option(**each) for each in data_file("tensorrt.yaml")["spellings"][name])
+    forms = (Option(**option) for option in data_file("tensorrt.yaml")["spellings"][name])
     return next(form.flag for form in forms if form.known_to(tensorrt)).format(value)
 
 
@@ -78,8 +78,8 @@ class Build:
     def takes(self, machine: Instance, region: str) -> bool:
         """Whether an instance type's GPU can be had so in a region."""
         size = machine.type.rpartition(".")[2]
-        sold = region not in self.not_in and size not in self.lacks.get(region, ())
-        return sold and (not self.sizes or size in self.sizes)
+        is_sold = region not in self.not_in and size not in self.lacks.get(region, ())
+        return is_sold and (not self.sizes or size in self.sizes)
 
 
 @cache

@@ -48,7 +48,7 @@ class Release:
 
     @property
     def cuda_major(self) -> int:
-        """What decides the driver of the host, such as 12."""
+        """The major version of CUDA, such as 12, which decides the driver of the host."""
         return int(self.cuda.partition(".")[0])
 
     @property
@@ -104,9 +104,9 @@ class Image:
 
     @property
     def uri(self) -> str:
-        """What is pulled: by the digest if there is one, as SageMaker takes a tag or a digest."""
-        named = f":{self.tag}" if self.digest is None else f"@{self.digest}"
-        return f"{self.registry}/{self.repository}{named}"
+        """The reference that is pulled: by digest if there is one, as SageMaker takes a tag or a digest."""
+        reference = f":{self.tag}" if self.digest is None else f"@{self.digest}"
+        return f"{self.registry}/{self.repository}{reference}"
 
     @property
     def registry(self) -> str:
@@ -115,7 +115,7 @@ class Image:
 
     @property
     def content(self) -> str:
-        """What engines depend on: the name of a release, the digest of any other image, in every registry."""
+        """The identity that engines depend on: the name of a release, the digest of any other image."""
         return f"image@{self.digest or self.tag}" if self.is_own else self.name
 
     @property
@@ -142,7 +142,7 @@ def releases() -> list[str]:
 
 @cache
 def release(name: str) -> Release:
-    """What a release contains.
+    """The contents of a release.
 
     Raises:
         KeyError: SageMaker has no image of it.
@@ -170,17 +170,18 @@ def registry_accounts(region: str) -> list[str]:
 
 def partition_of(region: str) -> Partition:
     """The partition that a region belongs to."""
-    known = data_file("partitions.yaml")["partitions"]
+    partitions = data_file("partitions.yaml")["partitions"]
     name = max(
-        (name for name in known if region.startswith(known[name]["prefix"])), key=lambda n: known[n]["prefix"]
+        (name for name in partitions if region.startswith(partitions[name]["prefix"])),
+        key=lambda n: partitions[n]["prefix"],
     )
-    return Partition(name=name, dns=known[name]["dns"])
+    return Partition(name=name, dns=partitions[name]["dns"])
 
 
 def release_of_tag(tag: str) -> tuple[str, bool] | None:
     """The release that a tag names, and whether it is the image for GPUs; None where it names none."""
-    found = _RELEASE_TAG.fullmatch(tag)
-    return (found[1], not found[2]) if found else None
+    match = _RELEASE_TAG.fullmatch(tag)
+    return (match[1], not match[2]) if match else None
 
 
 @cache
@@ -206,17 +207,17 @@ def image(name: str, region: str, *, gpu: bool = True) -> Image:
 
 def cold_start(release: str) -> ColdStart:
     """The measured cold start of the newest measured release up to this one, else of the oldest measured."""
-    measured: Mapping[str, Any] = data_file("releases.yaml")["cold_starts"]
-    names = sorted(measured)
+    measurements: Mapping[str, Any] = data_file("releases.yaml")["cold_starts"]
+    names = sorted(measurements)
     older = [name for name in names if name <= release]
     nearest = older[-1] if older else names[0]
-    return ColdStart(release=nearest, **measured[nearest])
+    return ColdStart(release=nearest, **measurements[nearest])
 
 
 def removed_backends(release: str) -> dict[str, str]:
     """Backends that a release no longer has, with the release since which each is gone."""
-    removed: Mapping[str, str] = data_file("releases.yaml")["removed_backends"]
-    return {backend: since for backend, since in removed.items() if since <= release}
+    backends: Mapping[str, str] = data_file("releases.yaml")["removed_backends"]
+    return {backend: since for backend, since in backends.items() if since <= release}
 
 
 def backends_elsewhere() -> Mapping[str, str]:
@@ -238,8 +239,8 @@ def _newest(since: Mapping[str, str], release: str) -> str:
 def _registries() -> dict[str, dict[str, str]]:
     """The account by release and region: the SDK's own list, and what it leaves out."""
     versions: Mapping[str, Any] = data_file("images.json")["versions"]
-    known = {name: dict(entry["registries"]) for name, entry in versions.items()}
-    others = data_file("registries.yaml")
-    known |= {name: known[like] for name, like in others["same_as"].items()}
-    classic: dict[str, str] = others["classic"]["accounts"]
-    return known | dict.fromkeys(others["classic"]["releases"], classic)
+    registries = {name: dict(entry["registries"]) for name, entry in versions.items()}
+    further = data_file("registries.yaml")
+    registries |= {name: registries[like] for name, like in further["same_as"].items()}
+    classic: dict[str, str] = further["classic"]["accounts"]
+    return registries | dict.fromkeys(further["classic"]["releases"], classic)

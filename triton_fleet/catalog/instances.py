@@ -10,7 +10,7 @@ from triton_fleet.catalog.data_file import data_file
 
 
 class Processor(StrEnum):
-    """What an instance computes with."""
+    """Processors that an instance computes with."""
 
     GPU = "gpu"
     CPU = "cpu"
@@ -72,7 +72,7 @@ def instance_types() -> tuple[str, ...]:
 
 @cache
 def instance(instance_type: str) -> Instance:
-    """What is known of an instance type.
+    """The facts about an instance type.
 
     Raises:
         KeyError: the catalog does not have it.
@@ -100,8 +100,8 @@ def most_gpus() -> int:
 def hosted_in(region: str) -> tuple[str, ...]:
     """Instance types in a region's price list for hosting; none for an unknown region."""
     data = data_file("availability.yaml")
-    listed = data["regions"].get(region, {})
-    sizes = {family: _usual_sizes(family) for family in listed.get("usual", ())} | listed.get("sizes", {})
+    by_type = data["regions"].get(region, {})
+    sizes = {family: _usual_sizes(family) for family in by_type.get("usual", ())} | by_type.get("sizes", {})
     return tuple(f"ml.{family}.{size}" for family in sorted(sizes) for size in sizes[family])
 
 
@@ -121,8 +121,8 @@ def offered_families() -> frozenset[str]:
 @cache
 def takes_no_volume(machine: Instance) -> bool:
     """Whether it is proved that SageMaker takes no volume size for an instance type with local storage."""
-    proved = data_file("instances.yaml")["no_volume"]
-    return proved["letter"] in machine.family or machine.family.startswith(tuple(proved["families"]))
+    facts = data_file("instances.yaml")["no_volume"]
+    return facts["letter"] in machine.family or machine.family.startswith(tuple(facts["families"]))
 
 
 def multi_model_support(instance: Instance) -> MultiModel:

@@ -62,7 +62,7 @@ def instance_namespace() -> str:
 
 
 def granted_namespace() -> str:
-    """What of CloudWatch's namespaces the role has to be granted for that, as a pattern of a policy."""
+    """The namespaces of CloudWatch that the role has to be granted for that, as a pattern of a policy."""
     return str(data_file("metrics.yaml")["instances"]["granted"])
 
 
@@ -84,7 +84,7 @@ class TritonMetric:
 
 @cache
 def triton_series(measure: str) -> TritonMetric:
-    """What is known of Triton's own metric of a measure, such as `queue_time`.
+    """The facts about Triton's own metric of a measure, such as `queue_time`.
 
     Raises:
         KeyError: the catalog does not have it.
@@ -108,7 +108,7 @@ def triton_metric(measure: str) -> str:
 def triton_labels() -> frozenset[str]:
     """Every label that Triton itself gives to one of the catalog's metrics."""
     return frozenset(
-        label for each in data_file("metrics.yaml")["triton"] for label in triton_series(each).labels
+        label for measure in data_file("metrics.yaml")["triton"] for label in triton_series(measure).labels
     )
 
 
@@ -116,6 +116,6 @@ def triton_labels() -> frozenset[str]:
 def never_local() -> frozenset[str]:
     """The names of the metrics, SageMaker's and Triton's, that the local endpoint cannot publish."""
     data = data_file("metrics.yaml")
-    found: list[Metric | TritonMetric] = [endpoint_metric(measure) for measure in data["metrics"]]
-    found += [triton_series(measure) for measure in data["triton"]]
-    return frozenset(each.name for each in found if not each.local)
+    metrics: list[Metric | TritonMetric] = [endpoint_metric(measure) for measure in data["metrics"]]
+    metrics += [triton_series(measure) for measure in data["triton"]]
+    return frozenset(metric.name for metric in metrics if not metric.local)

@@ -12,10 +12,10 @@ from triton_fleet.catalog.instances import Processor, instance
 STATED, EC2, OTHER = "prices.yaml", "ec2_prices.json", "other_prices.yaml"
 """Prices that public sources state, EC2's prices, and what hosting's are computed by from them."""
 CURRENCY = "USD"
-COMPUTED = "computed from EC2's price of the same size and region"
+COMPUTED_SOURCE = "computed from EC2's price of the same size and region"
 COMPUTED_SIGN = "~"
 """Before each amount with a computed price in it."""
-LEGEND = f"{COMPUTED_SIGN}: {COMPUTED}"
+LEGEND = f"{COMPUTED_SIGN}: {COMPUTED_SOURCE}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ def computed_price(instance_type: str, region: str) -> Price | None:
     is_cpu = instance(instance_type).kind is Processor.CPU
     factor = factors["cpu"] if is_cpu else factors.get(f"{letter}.{size}", factors[letter])
     hourly = (_parse_decimal(ec2) * _parse_decimal(factor)).quantize(Decimal("0.0001"))
-    return Price(hourly=hourly, origin=COMPUTED, certain=False)
+    return Price(hourly=hourly, origin=COMPUTED_SOURCE, certain=False)
 
 
 def price_sign(*, certain: bool) -> str:
@@ -84,12 +84,12 @@ def price_sign(*, certain: bool) -> str:
 def computed_formula() -> str:
     """The formula of computed prices, with the factors."""
     factors = data_file(OTHER)["factors"].items()
-    return f"{COMPUTED} times {', '.join(f'{factor} ({name})' for name, factor in factors)}"
+    return f"{COMPUTED_SOURCE} times {', '.join(f'{factor} ({name})' for name, factor in factors)}"
 
 
 def price_list() -> PriceList:
     """Sources of the catalog's prices."""
-    stated, ec2, other = (data_file(each) for each in (STATED, EC2, OTHER))
+    stated, ec2, other = (data_file(file) for file in (STATED, EC2, OTHER))
     return PriceList(
         date=stated["date"].isoformat(),
         stated=stated["source"],

@@ -32,7 +32,7 @@ Schema: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Property:
-    """What is known of a property; None or nothing where CloudFormation sets no limit.
+    """The facts about a property; None or nothing where CloudFormation sets no limit.
 
     Attributes:
         types: `string`, `integer`, `number`, `boolean`, `array`, `object`; none: any type.
@@ -68,7 +68,7 @@ class Property:
 
     @property
     def accepted_values(self) -> str:
-        """What it takes, in words."""
+        """The values that it takes, in words."""
         if self.allowed:
             return f"one of {', '.join(map(str, self.allowed))}"
         return " or ".join(self._in_words(kind) for kind in self.types)
@@ -115,20 +115,20 @@ class PropertyPath:
 
 
 def property_at(resource: str, parts: Sequence[str]) -> PropertyPath:
-    """What is known of a property by its path, such as `("ProductionVariants", "0", "VolumeSizeInGB")`.
+    """The facts about a property by its path, such as `("ProductionVariants", "0", "VolumeSizeInGB")`.
 
     Raises:
         KeyError: the catalog does not have the resource.
     """
     schemas: Mapping[str, Schema] = data_file(FILE)["resources"][resource]
-    here: Schema = {"is": ""}
+    schema: Schema = {"is": ""}
     for index, part in enumerate(parts):
-        inner = _below(schemas, here, part)
+        inner = _below(schemas, schema, part)
         if inner is None:
-            return PropertyPath(_property(schemas, here), tuple(parts[index:]))
-        here = inner
-    read_only = len(parts) == 1 and parts[0] in schemas[""]["readOnly"]
-    return PropertyPath(_property(schemas, here, read_only=read_only))
+            return PropertyPath(_property(schemas, schema), tuple(parts[index:]))
+        schema = inner
+    is_read_only = len(parts) == 1 and parts[0] in schemas[""]["readOnly"]
+    return PropertyPath(_property(schemas, schema, read_only=is_read_only))
 
 
 def properties_date() -> str:
@@ -148,30 +148,30 @@ def _text(value: object) -> str | None:
     return str(value) if isinstance(value, str | int | float) else None
 
 
-def _within(size: float, least: float | None, most: float | None) -> bool:
-    return (least is None or size >= least) and (most is None or size <= most)
+def _within(size: float, minimum: float | None, maximum: float | None) -> bool:
+    return (minimum is None or size >= minimum) and (maximum is None or size <= maximum)
 
 
-def _bounds(least: float | None, most: float | None, unit: str = "") -> str:
-    match least, most:
+def _bounds(minimum: float | None, maximum: float | None, unit: str = "") -> str:
+    match minimum, maximum:
         case None, None:
             return ""
         case None, _:
-            return f" of at most {most}{unit}"
+            return f" of at most {maximum}{unit}"
         case _, None:
-            return f" of at least {least}{unit}"
+            return f" of at least {minimum}{unit}"
         case _:
-            return f" of {least} to {most}{unit}"
+            return f" of {minimum} to {maximum}{unit}"
 
 
-def _below(schemas: Mapping[str, Schema], here: Schema, part: str) -> Schema | None:
-    if "is" in here:
-        found: Schema | None = schemas[here["is"]]["properties"].get(part)
-        return found
-    if "items" in here:
-        items: Schema = here["items"]
+def _below(schemas: Mapping[str, Schema], schema: Schema, part: str) -> Schema | None:
+    if "is" in schema:
+        below: Schema | None = schemas[schema["is"]]["properties"].get(part)
+        return below
+    if "items" in schema:
+        items: Schema = schema["items"]
         return items if is_index(part) else None
-    return {} if "object" in _types(here) or not here else None
+    return {} if "object" in _types(schema) or not schema else None
 
 
 def _types(schema: Schema) -> tuple[str, ...]:
@@ -182,8 +182,8 @@ def _types(schema: Schema) -> tuple[str, ...]:
 def _property(schemas: Mapping[str, Schema], schema: Schema, *, read_only: bool = False) -> Property:
     if "is" in schema:
         inside = schemas[schema["is"]]
-        required = tuple(inside.get("required", ()))
-        return Property(types=("object",), names=frozenset(inside["properties"]), required=required)
+        keys = tuple(inside.get("required", ()))
+        return Property(types=("object",), names=frozenset(inside["properties"]), required=keys)
     limits = {ours: schema[theirs] for theirs, ours in LIMITS.items() if theirs in schema}
     return Property(
         types=_types(schema), allowed=tuple(schema.get("enum", ())), read_only=read_only, **limits

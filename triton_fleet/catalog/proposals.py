@@ -58,8 +58,14 @@ def proposed_instances(kind: Processor, price: Callable[[str], Decimal | None]) 
     """
 
     def cost(machine: Instance) -> tuple[Decimal, int, float]:
-        hourly = price(machine.type)
-        return (Decimal("Infinity") if hourly is None else hourly, machine.vcpus, machine.memory_gib)
+        hourly_price = price(machine.type)
+        return (
+            Decimal("Infinity") if hourly_price is None else hourly_price,
+            machine.vcpus,
+            machine.memory_gib,
+        )
 
-    found = map(instance, instance_types())
-    return tuple(sorted((each for each in found if each.family in proposed_families(kind)), key=cost))
+    machines = map(instance, instance_types())
+    return tuple(
+        sorted((candidate for candidate in machines if candidate.family in proposed_families(kind)), key=cost)
+    )

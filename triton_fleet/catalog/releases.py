@@ -19,9 +19,9 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal() and len(part) <= DIGITS)
 
 
-def versions_differ(one: str, other: str) -> bool:
+def versions_differ(first: str, second: str) -> bool:
     """Whether two versions differ in a part that both have: `10.9.0` may be `10.9.0.34`."""
-    return any(a != b for a, b in zip(numbers(one), numbers(other), strict=False))
+    return any(a != b for a, b in zip(numbers(first), numbers(second), strict=False))
 
 
 def fields_since() -> Mapping[str, Mapping[str, str]]:
@@ -75,7 +75,7 @@ def onnx_runtime(release: str) -> OnnxRuntime | None:
     return OnnxRuntime(version=version, ir_version=limits["ir"], opsets=limits["opsets"])
 
 
-_PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,127})(?:\[[^\]]*\])?==([0-9][A-Za-z0-9.!+_]{0,63})")
+_PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,127})(?:\[[^\]]*\])?==([0-9][A-Za-z0-9.!+_]{0,63})")
 
 
 def normal_name(package: str) -> str:
@@ -85,8 +85,8 @@ def normal_name(package: str) -> str:
 
 def pinned_version(requirement: str) -> tuple[str, str] | None:
     """The name and the version of a requirement that pins it, `einops==0.8.0`; None for any other."""
-    found = _PINNED.fullmatch(requirement)
-    return (found[1], found[2]) if found else None
+    match = _PIN.fullmatch(requirement)
+    return (match[1], match[2]) if match else None
 
 
 def release_packages(release: str) -> dict[str, str]:
@@ -95,7 +95,9 @@ def release_packages(release: str) -> dict[str, str]:
     Args:
         release: Such as "25.04".
     """
-    return {name: _latest(facts.get("versions", {}), release) for name, facts in sorted(_installed(release))}
+    return {
+        name: _latest(facts.get("versions", {}), release) for name, facts in sorted(_packages_in(release))
+    }
 
 
 @cache
@@ -103,12 +105,12 @@ def release_modules(release: str) -> frozenset[str]:
     """The modules that these packages bring, as a model imports them."""
     return frozenset(
         module
-        for name, facts in _installed(release)
+        for name, facts in _packages_in(release)
         for module in facts.get("modules", [name.replace("-", "_")])
     )
 
 
-def _installed(release: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _packages_in(release: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     tables = data_file("python_packages.yaml")
     for name, facts in (tables["packages"] | tables["requirements"]).items():
         if facts.get("since", "") <= release and not (facts.get("until") or "99.99") <= release:

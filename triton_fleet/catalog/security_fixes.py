@@ -72,12 +72,12 @@ def security_fixes() -> tuple[SecurityFix, ...]:
 @cache
 def missing_fixes(release: str, mode: str, flags: frozenset[str]) -> tuple[SecurityFix, ...]:
     """The fixes that a release lacks for containers of a mode with these flags, the worst first."""
-    missing = [
+    fixes = [
         security_fix
         for security_fix in security_fixes()
         if security_fix.concerns(mode, flags) and not security_fix.is_in(release)
     ]
-    return tuple(sorted(missing, key=lambda each: -each.severity.rank))
+    return tuple(sorted(fixes, key=lambda fix: -fix.severity.rank))
 
 
 def _fix(name: str, facts: dict[str, Any]) -> SecurityFix:

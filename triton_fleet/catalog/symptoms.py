@@ -77,15 +77,15 @@ def symptom(name: str) -> Symptom:
 
 def known_remedy(text: str, where: Where) -> str:
     """The remedy for the symptom in a text; empty if the text has no symptom."""
-    known = known_symptom(text, where)
-    return "" if known is None else fill_template(known[0].remedy, known[1])
+    match = known_symptom(text, where)
+    return "" if match is None else fill_template(match[0].remedy, match[1])
 
 
 def known_symptom(text: str, where: Where) -> tuple[Symptom, re.Match[str]] | None:
     """The symptom in a text that names most of the cause, with its match; None if the text has no symptom."""
     plain = " ".join(text.split())
-    found = [(symptom, symptom.pattern.search(plain)) for symptom in symptoms() if where in symptom.where]
-    matches = [(each, match) for each, match in found if match is not None]
+    searches = [(symptom, symptom.pattern.search(plain)) for symptom in symptoms() if where in symptom.where]
+    matches = [(entry, match) for entry, match in searches if match is not None]
     return min(matches, key=lambda pair: pair[0].rank, default=None)
 
 
@@ -101,7 +101,7 @@ def _short(value: str) -> str:
 
 
 def _symptom(name: str, facts: Mapping[str, Any]) -> Symptom:
-    where = frozenset(Where(each) for each in facts["where"])
+    where = frozenset(Where(place) for place in facts["where"])
     return Symptom(
         name=name,
         # The endpoint check and the local fleet quote the container in an event or a failure reason.

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from triton_fleet.catalog.data_file import data_file
 
 Type = Literal["bool", "int", "float", "choice", "text", "flags", "log-level"]
-"""What a value must look like; "flags" are options of tritonserver, "log-level" a boolean or a number."""
+"""The form of a value; "flags" are options of tritonserver, "log-level" a boolean or a number."""
 Meaning = Literal["", "log group", "namespace"]
 """The property of published metrics that a variable sets; several may set the same."""
 
@@ -78,7 +78,7 @@ def _variable(name: str, facts: dict[str, Any]) -> Variable:
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """What answers in the container beside the calls of models.
+    """A service that answers in the container beside the calls of models.
 
     Attributes:
         name: As messages call it, such as "gRPC".
@@ -108,7 +108,7 @@ class Service:
 
 
 class Weights(StrEnum):
-    """What the instances of one model have on a GPU."""
+    """The weights that the instances of one model have on a GPU."""
 
     OWN = "own"
     SHARED = "shared"
@@ -143,7 +143,7 @@ def out_of_memory() -> tuple[str, ...]:
 
 @cache
 def services() -> tuple[Service, ...]:
-    """What may answer beside the calls of models."""
+    """The services that may answer beside the calls of models."""
     return tuple(
         Service(name=name, **facts) for name, facts in data_file("front_end.yaml")["services"].items()
     )
@@ -159,7 +159,7 @@ def safe_ports() -> range:
 def weights_of_instances() -> Mapping[str, Weights]:
     """By backend, whether instances share their weights; the files of other backends do not show them."""
     facts: dict[str, str] = data_file("front_end.yaml")["weights_of_instances"]
-    return MappingProxyType({backend: Weights(said) for backend, said in facts.items()})
+    return MappingProxyType({backend: Weights(kind) for backend, kind in facts.items()})
 
 
 def gpu_backends() -> frozenset[str]:

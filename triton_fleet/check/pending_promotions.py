@@ -123,7 +123,7 @@ def _by_rules(target: Project, preview: PromotionPreview) -> Sequence[Finding]:
     """The errors for which a synthesis of an endpoint would be refused."""
     spec, environment = preview.loaded, target.environment
     endpoint = EndpointContext(loaded=spec, environment=environment, lock=preview.lock)
-    rules = [*rule_findings(endpoint, deploying=True), *source_findings(target, spec)]
+    rules = [*rule_findings(endpoint, is_deploy=True), *source_findings(target, spec)]
     rules += [finding for _, finding in name_conflicts(target, [spec.spec.endpoint])]
     return [finding for finding in rules if finding.severity is Severity.ERROR]
 

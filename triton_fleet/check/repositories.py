@@ -243,7 +243,7 @@ def model_rule_findings(
                         model for model in context.models if rule.fields and model.path == problem.path
                     ]
                 mark = mark_of(models_at[0].name, rule.fields) if models_at else Mark(place, 1, 1)
-                yield rule.finding(problem, mark, deploying=True)
+                yield rule.finding(problem, mark, is_deploy=True)
 
 
 def _context(models: Mapping[str, LockedModel], target: RepositoryTarget) -> ModelsContext:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from triton_fleet.cli.output import say
-from triton_fleet.core.files import require_no_link, write_atomically
+from triton_fleet.core.files import replace_file, require_no_link
 from triton_fleet.core.folders import project_root, repository_top
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.new.ci import github as of_github
@@ -85,7 +85,7 @@ def codeowners(
             [Finding(code="FL501", message=message, hint="run `fleet ci codeowners`", file=place)]
         )
     else:
-        write_atomically(place, text, root=None if file else top)
+        replace_file(place, text, root=None if file else top)
         say(f"wrote {_display_path(place)}")
 
 
@@ -167,7 +167,7 @@ def _write(
         ]
         raise FindingsError(problems)
     for file in changes:
-        write_atomically(file, texts[file], root=top)
+        replace_file(file, texts[file], root=top)
         say(f"wrote {_display_path(file)}")
     for file in stale:
         file.unlink()

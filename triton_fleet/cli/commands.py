@@ -17,7 +17,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from triton_fleet.cli.completion import CommandSketch
 from triton_fleet.cli.output import say
-from triton_fleet.core.reads import collect_rarely
+from triton_fleet.core.reads import limit_garbage_collection
 
 
 def lay_out(command: TyperCommand | TyperGroup) -> None:
@@ -175,7 +175,7 @@ def _load(name: str) -> TyperCommand | TyperGroup:
     module, _, attribute = COMMANDS[name].path.partition(":")
     gc.disable()
     loaded_object = getattr(import_module(module), attribute)
-    collect_rarely()
+    limit_garbage_collection()
     holder = typer.Typer(callback=lambda: None)
     if isinstance(loaded_object, typer.Typer):
         holder.add_typer(loaded_object, name=name)

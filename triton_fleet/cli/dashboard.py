@@ -12,7 +12,7 @@ from triton_fleet.cli.arguments import Endpoint, Env, Profile
 from triton_fleet.cli.aws_access import access_to, connect, local_fleet
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
-from triton_fleet.core.files import private_folder, write_atomically
+from triton_fleet.core.files import private_folder, replace_file
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.metrics.ask import ask_to_publish
@@ -51,5 +51,5 @@ def dashboard(
         ask_to_publish(supervisor)
     page = draw_dashboard(access, endpoint, stack_of(deployment, endpoint), hours, root)
     page_file = private_folder(root, env, "dashboards") / f"{endpoint}.html" if file is None else file
-    write_atomically(page_file, page, root=root if file is None else None)
+    replace_file(page_file, page, root=root if file is None else None)
     say(str(page_file))

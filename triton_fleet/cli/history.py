@@ -16,7 +16,7 @@ from triton_fleet.cli.output import say
 from triton_fleet.core.formats import commit_words, count_of
 from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.printers.lines import print_json
-from triton_fleet.project.project import require_known
+from triton_fleet.project.project import require_member
 from triton_fleet.spec.environment import deploy_command
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.release_history import HistoryEntry, history, lost_archives
@@ -48,7 +48,7 @@ def history_command(
     with aws_errors_as_findings(project.deployment):
         releases = last_releases(s3, bucket, endpoint)
         if not releases:
-            require_known(endpoint, list(project.spec_files), "endpoint")
+            require_member(endpoint, list(project.spec_files), "endpoint")
         description = described_endpoint(access.client("sagemaker"), endpoint)
         release_entries = history(releases, description["EndpointStatus"] if description else None)[:limit]
         lost_objects = lost_archives(s3, bucket, [entry.release for entry in release_entries])

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from triton_fleet.cli.output import ask_consent, say
-from triton_fleet.core.files import require_writable, write_atomically
+from triton_fleet.core.files import replace_file, require_writable
 from triton_fleet.core.folders import project_root, project_roots
 from triton_fleet.findings import CannotRunError
 from triton_fleet.new.scaffold.files import (
@@ -137,7 +137,7 @@ def _create(folder: Path, fleet: NewFleet, pin: Pin) -> None:
     for path, _ in _differences(folder, {path: contents[path] for path in contents.keys() - files.keys()}):
         say(f"kept  {folder / path}, which differs")
     for path, content in files.items():
-        write_atomically(folder / path, content, root=folder)
+        replace_file(folder / path, content, root=folder)
     say(f"wrote {len(files)} files to {folder}")
     if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
         for line in pin.lines(pin.extras):
@@ -180,7 +180,7 @@ def _upgrade(root: Path, pin: Pin, *, yes: bool) -> None:
         else:
             say(f"{path}: {len(content):,} bytes, sha256 {sha256(content).hexdigest()}")
         if ask_consent(f"Write {path}?", yes=yes):
-            write_atomically(root / path, content, root=root)
+            replace_file(root / path, content, root=root)
             say(f"wrote {path}")
         else:
             kept_count += 1

@@ -18,11 +18,11 @@ from triton_fleet.printers.lines import print_json, print_line
 from triton_fleet.rules.codes import (
     THEMES_FILE,
     Theme,
+    code_weight,
     other_codes,
     severity_of,
     theme_of,
     themes,
-    weight_of_other,
 )
 from triton_fleet.rules.docs import link_to, said_of, weight_of
 from triton_fleet.rules.example import examples
@@ -189,7 +189,7 @@ def _entry(code: str) -> dict[str, Any]:
 def _explain(code: str) -> None:
     rule = all_rules().get(code)
     if rule is None:
-        say(f"{display_name(code)}: {weight_of_other(code)}", "bold")
+        say(f"{display_name(code)}: {code_weight(code)}", "bold")
         say(other_codes()[code])
         say("")
         return

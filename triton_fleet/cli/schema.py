@@ -13,7 +13,7 @@ from typer.main import get_group
 from triton_fleet.cli.commands import COMMANDS, app
 from triton_fleet.cli.completion import REPEAT_MARK, SIGNATURES
 from triton_fleet.cli.output import say
-from triton_fleet.core.files import is_up_to_date, write_atomically
+from triton_fleet.core.files import is_up_to_date, replace_file
 from triton_fleet.core.folders import project_root
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.rules.docs import rules_pages
@@ -66,7 +66,7 @@ def schema(
         message, hint = "this generated file does not match the code", "run `fleet schema`"
         raise FindingsError([Finding(code="FL501", message=message, hint=hint, file=file) for file in stale])
     for file, text in stale.items():
-        write_atomically(file, text)
+        replace_file(file, text)
         say(f"wrote {file.relative_to(root)}")
 
 

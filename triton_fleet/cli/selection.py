@@ -12,11 +12,11 @@ from triton_fleet.findings import FindingsError
 from triton_fleet.printers.lines import print_error
 from triton_fleet.project.membership import ABSENT
 from triton_fleet.project.project import Fleet, Project
-from triton_fleet.selection.condition import AND, CHANGED, is_selector, refuse_spaces, shown, wrong_selector
-from triton_fleet.selection.paths import UNUSED, Selection
+from triton_fleet.selection.condition import AND, CHANGED, is_selector, quote, refuse_spaces, wrong_selector
+from triton_fleet.selection.paths import UNUSED_CODE, Selection
 from triton_fleet.selection.selector import Selector
 
-ELSEWHERE = {ABSENT, "FL120", UNUSED, "FL506"}
+ELSEWHERE = {ABSENT, "FL120", UNUSED_CODE, "FL506"}
 """The codes of arguments that match nothing in one environment, and may in another."""
 
 
@@ -59,7 +59,7 @@ def deployed_names(fleet: Fleet, env: str, arguments: Sequence[str]) -> list[str
             names += selector.select([argument]).endpoints
         elif {*"/."} & {*argument}:  # no name has either
             hint = "name the endpoints, or select them by a glob or a condition"
-            message = f"{shown(argument)} is not an endpoint's name, and this command does not accept paths"
+            message = f"{quote(argument)} is not an endpoint's name, and this command does not accept paths"
             raise wrong_selector(message, hint)
         else:
             names.append(argument)

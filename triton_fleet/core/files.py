@@ -35,7 +35,7 @@ def private_folder(root: Path, *parts: str) -> Path:
     return folder
 
 
-def owner_only(path: str, flags: int) -> int:
+def open_for_owner(path: str, flags: int) -> int:
     """The `opener` of a file that only its owner can read."""
     return os.open(path, flags, 0o600)
 
@@ -65,7 +65,7 @@ def require_writable(folder: Path, paths: Iterable[str]) -> None:
         file = folder / path
         if file.is_dir():
             raise CannotRunError(f"{file} is a folder, but a file has to be written there", "move the folder")
-        for parent in (folder, *(folder / each for each in Path(path).parents)):
+        for parent in (folder, *(folder / folder_or_file for folder_or_file in Path(path).parents)):
             if parent.exists() and not parent.is_dir():
                 raise CannotRunError(
                     f"{parent} is a file, but a folder has to be created there", "move the file"
@@ -89,9 +89,7 @@ def require_no_link(root: Path, path: Path) -> Path:
     return path
 
 
-def write_atomically(
-    file: Path, content: str | bytes, *, mode: int = 0o644, root: Path | None = None
-) -> None:
+def replace_file(file: Path, content: str | bytes, *, mode: int = 0o644, root: Path | None = None) -> None:
     """Write a file, text as UTF-8, so that a reader or a crash never sees half of it, or another mode.
 
     What a writer leaves that is killed in the middle, the next one of the same file removes.

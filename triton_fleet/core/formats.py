@@ -50,5 +50,5 @@ def plain_line(text: str) -> str:
         return text
     if "where" not in line:
         return f"error: {message}" if level == "error" else str(message)
-    quoted = str(message).replace("\n", "\\n")
-    return f'{str(level)[:1].upper()}0000 00:00:00.000000 0 {line["where"]}] "{quoted}"'
+    message_text = str(message).replace("\n", "\\n")
+    return f'{str(level)[:1].upper()}0000 00:00:00.000000 0 {line["where"]}] "{message_text}"'

@@ -30,11 +30,11 @@ def all_in_parallel(
     called then, to hurry that.
     """
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(work, each) for each in inputs]
+        futures = [pool.submit(work, argument) for argument in inputs]
         try:
-            for done in _completed_futures(futures):
-                if not isinstance(done.exception(), FindingsError):
-                    done.result()
+            for completed_future in _completed_futures(futures):
+                if not isinstance(completed_future.exception(), FindingsError):
+                    completed_future.result()
         except BaseException:
             stop()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -44,9 +44,9 @@ def all_in_parallel(
 
 def _completed_futures(futures: Iterable[Future[T]]) -> Iterator[Future[T]]:
     """The futures as they are done."""
-    pending = set(futures)
-    while pending:
+    futures_left = set(futures)
+    while futures_left:
         with suppress(TimeoutError):
-            for done in as_completed(list(pending), SECONDS_DEAF):
-                pending.discard(done)
-                yield done
+            for future in as_completed(list(futures_left), SECONDS_DEAF):
+                futures_left.discard(future)
+                yield future

@@ -75,7 +75,7 @@ def resolve_endpoint(
     Raises:
         FindingsError: every mistake of the endpoint.
     """
-    findings = [*earlier_findings, *rule_findings(context, deploying=True)]
+    findings = [*earlier_findings, *rule_findings(context, is_deploy=True)]
     if any(finding.severity is Severity.ERROR for finding in findings) or not (
         context.image and context.engine_image and context.machine
     ):

@@ -19,14 +19,14 @@ MAX_REFERENCE = 512
 MAX_PATH_BYTES = 4096
 """The length of a path; a longer one is not looked for. Linux has the same limit."""
 REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE, SUBMODULE_MODE = 0o100644, 0o100755, 0o120000, 0o160000
-"""What Git records of a file's mode. Source: git-fast-import(1), "filemodify"."""
+"""Modes of a file that Git records. Source: git-fast-import(1), "filemodify"."""
 SHA1_DIGITS = 40
 """Of an id; a repository with longer ones uses SHA-256. Source: git-init(1), `--object-format`."""
 CHUNK_BYTES = 1 << 20
 FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
 _LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
 _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
-"""What `core.quotePath` writes for a byte; source: quote.c of Git."""
+"""An escape that `core.quotePath` writes for a byte; source: quote.c of Git."""
 
 
 def changed_files(folder: Path, reference: str) -> list[Path]:

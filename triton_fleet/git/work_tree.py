@@ -37,14 +37,14 @@ _SETTINGS = (
 )
 """Settings that overrule those of the user and the machine."""
 _OF_A_HOOK = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_PREFIX", "GIT_WORK_TREE"})
-"""What a hook gets, and Git would believe more than the folder that it is run in.
+"""Variables of a hook that Git would believe more than the folder that it is run in.
 
 The index stays: it is where `git commit FILE` has what it commits.
 """
 _NOT_A_REPOSITORY = b"not a git repository"
 """How Git reports that no repository exists; after any other failure one may."""
 _COMMON = ("objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow")
-"""What linked worktrees share and Git reads; not `config` and `hooks`. Source: gitrepository-layout(5)."""
+"""Files that linked worktrees share and Git reads; not `config`, `hooks`. Source: gitrepository-layout(5)."""
 _OWN_SCOPES = frozenset({b"local", b"worktree"})
 _READ_KEYS = re.compile(
     r"core\.(repositoryformatversion|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|trustctime|checkstat"
@@ -99,14 +99,14 @@ def work_tree(folder: Path) -> WorkTree | None:
     """
     for top in git_tops(folder):
         try:
-            done = _ask(top, "rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
+            answer = _ask(top, "rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
         except CannotRunError:
             return None
-        inside, _, place = done.stdout.partition(b"\n")
-        if done.returncode == 0 and inside == b"true":
+        inside, _, place = answer.stdout.partition(b"\n")
+        if answer.returncode == 0 and inside == b"true":
             return WorkTree(top, Path(os.fsdecode(place.removesuffix(b"\n"))), _settings(top))
-        if done.returncode != 0 and _NOT_A_REPOSITORY not in done.stderr:
-            raise _cannot_read(folder, done)
+        if answer.returncode != 0 and _NOT_A_REPOSITORY not in answer.stderr:
+            raise _cannot_read(folder, answer)
     return None
 
 
@@ -116,8 +116,8 @@ def required_work_tree(folder: Path) -> WorkTree:
     Raises:
         CannotRunError: it is in none, Git is not installed, or refuses to answer.
     """
-    if found := work_tree(folder):
-        return found
+    if tree := work_tree(folder):
+        return tree
     if shutil.which("git") is None:
         raise CannotRunError("git is not installed", "install it, or name the endpoints")
     raise CannotRunError(f"{folder} is not in a Git work tree", IN_CLONE)
@@ -126,16 +126,16 @@ def required_work_tree(folder: Path) -> WorkTree:
 def common_folder(folder: Path) -> Path:
     """Where a clone's objects are, from Git's folder of one worktree; source: gitrepository-layout(5)."""
     try:
-        named = (folder / "commondir").read_bytes().rstrip(b"\n")
+        target = (folder / "commondir").read_bytes().rstrip(b"\n")
     except OSError:
         return folder
-    return folder / os.fsdecode(named)
+    return folder / os.fsdecode(target)
 
 
-def first_line(done: subprocess.CompletedProcess[bytes]) -> str:
+def first_line(process: subprocess.CompletedProcess[bytes]) -> str:
     """The first line of a failure."""
-    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[0].removeprefix("fatal: ") if lines else f"it ended with {done.returncode}"
+    lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[0].removeprefix("fatal: ") if lines else f"it ended with {process.returncode}"
 
 
 def _ask(top: Path, *command: str) -> subprocess.CompletedProcess[bytes]:
@@ -144,14 +144,16 @@ def _ask(top: Path, *command: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def _settings(top: Path) -> str:
-    done = _ask(top, "config", "--no-includes", "--null", "--show-scope", "--list")
-    if done.returncode != 0:
-        raise _cannot_read(top, done)
-    *words, _ = done.stdout.split(b"\0")
+    answer = _ask(top, "config", "--no-includes", "--null", "--show-scope", "--list")
+    if answer.returncode != 0:
+        raise _cannot_read(top, answer)
+    *words, _ = answer.stdout.split(b"\0")
     pairs = zip(words[::2], words[1::2], strict=True)
-    kept = [os.fsdecode(pair) for scope, pair in pairs if scope in _OWN_SCOPES]
+    settings = [os.fsdecode(pair) for scope, pair in pairs if scope in _OWN_SCOPES]
     return "".join(
-        _setting(*each.partition("\n")) for each in kept if _READ_KEYS.fullmatch(each.partition("\n")[0])
+        _setting(*setting.partition("\n"))
+        for setting in settings
+        if _READ_KEYS.fullmatch(setting.partition("\n")[0])
     )
 
 
@@ -170,23 +172,23 @@ def _escape(text: str) -> str:
 def _run(
     folder: Path, command: tuple[str, ...], variables: Mapping[str, str], given: bytes
 ) -> subprocess.CompletedProcess[bytes]:
-    inherited = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
+    variables_of_caller = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     try:
         return subprocess.run(
             ["git", "-C", str(folder), "--no-pager", *settings, *command],
             capture_output=True,
             input=given,
-            env={**inherited, **_ENVIRONMENT, **variables},
+            env={**variables_of_caller, **_ENVIRONMENT, **variables},
             check=False,
         )
     except FileNotFoundError as error:
         raise CannotRunError("git is not installed", "install it, or name the endpoints") from error
 
 
-def _cannot_read(folder: Path, done: subprocess.CompletedProcess[bytes]) -> CannotRunError:
+def _cannot_read(folder: Path, process: subprocess.CompletedProcess[bytes]) -> CannotRunError:
     """Git's refusal, with the command that it proposes itself."""
-    lines = done.stderr.decode("utf-8", "replace").splitlines()
+    lines = process.stderr.decode("utf-8", "replace").splitlines()
     command = next((line.strip() for line in lines if line.startswith("\tgit ")), "")
     remedy = f"run `{command}`" if command else IN_CLONE
-    return CannotRunError(f"git cannot read {folder}: {first_line(done)}", remedy)
+    return CannotRunError(f"git cannot read {folder}: {first_line(process)}", remedy)

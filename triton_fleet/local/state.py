@@ -15,7 +15,7 @@ from pathlib import Path
 import urllib3
 
 from triton_fleet.awsapi.emulator import Keys, ask
-from triton_fleet.core.files import PRIVATE, private_folder, require_no_link, write_atomically
+from triton_fleet.core.files import PRIVATE, private_folder, replace_file, require_no_link
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.environment import LOCAL
 
@@ -173,8 +173,8 @@ class LocalState:
     def announce(self, supervisor: Supervisor) -> None:
         """Write who runs the local fleet; its keys in a file that only this user can read."""
         fields = asdict(supervisor)
-        write_atomically(self.keys_file, json.dumps(fields.pop("keys")) + "\n", mode=0o600, root=self.root)
-        write_atomically(self.supervisor_file, json.dumps(fields) + "\n", root=self.root)
+        replace_file(self.keys_file, json.dumps(fields.pop("keys")) + "\n", mode=0o600, root=self.root)
+        replace_file(self.supervisor_file, json.dumps(fields) + "\n", root=self.root)
 
     @property
     def supervisor_file(self) -> Path:

@@ -23,7 +23,7 @@ from werkzeug.wrappers import Response
 
 from fleet_emulator.api import EmbeddedAws, may_put_metrics
 from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER, Keys, local_session
-from triton_fleet.core.reads import collect_rarely
+from triton_fleet.core.reads import limit_garbage_collection
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.local.endpoint_host import TritonHost
 from triton_fleet.local.gateway import Gateway
@@ -64,7 +64,7 @@ def run(root: Path, announce: int) -> None:
             keys = Keys.random()
             url = start_local_fleet(state, environment, keys, ends)
             # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
-            collect_rarely()
+            limit_garbage_collection()
         except (CannotRunError, FindingsError) as error:
             _announce(announce, {"problem": str(error)})
             return

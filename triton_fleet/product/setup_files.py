@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from triton_fleet.core.files import require_writable, write_atomically
+from triton_fleet.core.files import replace_file, require_writable
 from triton_fleet.core.folders import source_path
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.distributions import (
@@ -133,7 +133,7 @@ def first_install(file: Path, arguments: Sequence[str]) -> int:
     require_writable(folder, contents)
     for path, content in contents.items():
         if not (folder / path).exists():
-            write_atomically(folder / path, content, root=folder)
+            replace_file(folder / path, content, root=folder)
     if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
         lines = "\n".join(wheels.lines(wheels.extras))
         raise CannotRunError(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from triton_fleet.core.files import write_atomically
+from triton_fleet.core.files import replace_file
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.distributions import DEPLOY, DEPLOY_EXTRA, wheels_in
@@ -169,9 +169,9 @@ def install_wheel(folder: Path, file: Path) -> Path:
     with tempfile.TemporaryDirectory() as name:
         fleet = Path(name)
         for path, content in wheels.files(DEPLOY_EXTRA).items():
-            write_atomically(fleet / path, content)
+            replace_file(fleet / path, content)
         lines = "\n".join(wheels.lines(DEPLOY_EXTRA))
-        write_atomically(fleet / REQUIREMENTS, f"{lines}\n{lock}")
+        replace_file(fleet / REQUIREMENTS, f"{lines}\n{lock}")
         return install(folder, fleet, REQUIREMENTS)
 
 

@@ -40,13 +40,13 @@ def expanded_spec(fleet: FleetFiles, file: Path, folder: Path) -> dict[str, Any]
         FindingsError: a layer is wrong.
     """
     spec, environments = fleet.source(file), fleet.environments
-    expanded = not file.is_relative_to(fleet.root / SPECS)
-    whole = {name: _flat(fleet, spec, name, folder, expanded=expanded) for name in ("", *environments)}
-    base = _shared(whole[""], list(whole.values()))
+    is_expanded = not file.is_relative_to(fleet.root / SPECS)
+    whole = {name: _flat(fleet, spec, name, folder, is_expanded=is_expanded) for name in ("", *environments)}
+    base = _common_keys(whole[""], list(whole.values()))
     overrides = {name: difference for name in environments if (difference := _difference(base, whole[name]))}
     if overrides:
-        base["overrides"] = {name: _ordered(each) for name, each in overrides.items()}
-    return _ordered(base)
+        base["overrides"] = {name: _sort_keys(override) for name, override in overrides.items()}
+    return _sort_keys(base)
 
 
 def spec_text(document: Mapping[str, Any]) -> str:
@@ -62,7 +62,7 @@ def spec_text(document: Mapping[str, Any]) -> str:
 
 
 def _flat(
-    fleet: FleetFiles, spec: Source, environment: str, folder: Path, *, expanded: bool
+    fleet: FleetFiles, spec: Source, environment: str, folder: Path, *, is_expanded: bool
 ) -> dict[str, Any]:
     """The layers of a spec for one environment without those of the environment's file; "" for none.
 
@@ -70,27 +70,27 @@ def _flat(
     mapping there.
     """
     alone = Source(fleet.root / ENVIRONMENTS, {"environment": environment})
-    layers = Layering(fleet, alone, fleet.environments, expanded=expanded).layers(spec)
+    layers = Layering(fleet, alone, fleet.environments, expanded=is_expanded).layers(spec)
     whole = merged(spec, layers, keeps_null=lambda path: True)
     data = {key: value for key, value in whole.data.items() if key not in OF_ENVIRONMENTS}
     profiles = list(profiles_of(layers)) or data.pop("profile", None)
     if profiles is not None:
         data["profile"] = profiles
-    moved: dict[str, Any] = _moved(data, (), whole, folder)
-    return moved
+    document: dict[str, Any] = _move_paths(data, (), whole, folder)
+    return document
 
 
-def _ordered(document: Mapping[str, Any]) -> dict[str, Any]:
+def _sort_keys(document: Mapping[str, Any]) -> dict[str, Any]:
     """The keys in the order of the contract, so that equal specs have equal files."""
     return {key: document[key] for key in EndpointSpec.model_fields if key in document} | dict(document)
 
 
-def _moved(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
+def _move_paths(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
     """The same data with paths that are relative to another folder."""
     if isinstance(value, dict):
-        return {key: _moved(each, (*path, key), source, folder) for key, each in value.items()}
+        return {key: _move_paths(item, (*path, key), source, folder) for key, item in value.items()}
     if isinstance(value, list):
-        return [_moved(each, (*path, index), source, folder) for index, each in enumerate(value)]
+        return [_move_paths(item, (*path, index), source, folder) for index, item in enumerate(value)]
     if isinstance(value, str) and is_path(path) and not value.startswith(S3):
         return Path(os.path.relpath(source.mark(path).file.parent / value, folder)).as_posix()
     return value
@@ -104,32 +104,32 @@ def is_path(path: KeyPath) -> bool:
     return False
 
 
-def _shared(
-    base: Mapping[str, Any], others: Sequence[Mapping[str, Any]], path: KeyPath = ()
+def _common_keys(
+    base: Mapping[str, Any], layers: Sequence[Mapping[str, Any]], path: KeyPath = ()
 ) -> dict[str, Any]:
     """The base without values that one of the others lacks although `null` does not take them away."""
-    kept: dict[str, Any] = {}
+    common: dict[str, Any] = {}
     for key, value in base.items():
-        here = (*path, key)
-        if takes_null(here) and any(key not in each for each in others):
+        below_path = (*path, key)
+        if takes_null(below_path) and any(key not in other_layer for other_layer in layers):
             continue
-        below = [each[key] for each in others if isinstance(each.get(key), dict)]
-        kept[key] = _shared(value, below, here) if isinstance(value, dict) else value
-    return kept
+        below = [other_layer[key] for other_layer in layers if isinstance(other_layer.get(key), dict)]
+        common[key] = _common_keys(value, below, below_path) if isinstance(value, dict) else value
+    return common
 
 
-def _difference(base: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """What is laid over one mapping to make it another; `null` takes a key away."""
-    found: dict[str, Any] = {}
-    for key in {**base, **other}:
-        old, new = base.get(key), other.get(key)
-        if key in base and key in other and old == new and type(old) is type(new):
+def _difference(base: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, Any]:
+    """The mapping that, laid over one, makes it another; `null` takes a key away."""
+    changes: dict[str, Any] = {}
+    for key in {**base, **target}:
+        old, new = base.get(key), target.get(key)
+        if key in base and key in target and old == new and type(old) is type(new):
             continue
         if isinstance(old, dict) and isinstance(new, dict):
-            found[key] = _difference(old, new)
+            changes[key] = _difference(old, new)
         else:
-            found[key] = new
-    return found
+            changes[key] = new
+    return changes
 
 
 class _Dumper(yaml.SafeDumper):

@@ -34,8 +34,8 @@ def takes_null(path: KeyPath) -> bool:
     """Whether `null` stays at a key of a spec: as its value, or because the key is unknown and is refused."""
     types: list[Any] = [EndpointSpec]
     for part in path:
-        types = [inner for each in types for inner in _below(each, part)]
-    return not types or any(each in (NoneType, object) for each in types)
+        types = [inner for kind in types for inner in _below(kind, part)]
+    return not types or any(kind in (NoneType, object) for kind in types)
 
 
 def _below(annotation: Any, part: str | int) -> Iterator[Any]:
@@ -90,15 +90,15 @@ class Layer:
 
 def profiles_of(layers: Sequence[Layer]) -> dict[str, tuple[LayerKind, Mark]]:
     """The profiles among layers, each once where it counts last, with what names it there."""
-    found = dict[str, tuple[LayerKind, Mark]]()
+    profiles = dict[str, tuple[LayerKind, Mark]]()
     for layer in layers:
         if layer.kind is LayerKind.PROFILE and layer.named_by:
-            found.pop(layer.name, None)
-            found[layer.name] = layer.named_by
-    return found
+            profiles.pop(layer.name, None)
+            profiles[layer.name] = layer.named_by
+    return profiles
 
 
-class _Named(BaseModel):
+class _Names(BaseModel):
     """The keys by which a partial spec names layers; all others are checked when it is merged."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
@@ -110,7 +110,7 @@ class _Named(BaseModel):
     environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
 
 
-_NAMES_NOTHING = _Named()
+_NO_NAMES = _Names()
 
 
 class Layering:
@@ -157,14 +157,14 @@ class Layering:
         """
         endpoint = str(spec.data.get("endpoint"))
         folder = self._folders(spec.file.parent) if self._fleet else ()
-        named: list[tuple[LayerKind, Source, str]] = [
+        layer_sources: list[tuple[LayerKind, Source, str]] = [
             (LayerKind.DEFAULTS, self.environment.section("defaults"), ""),
             *((LayerKind.FOLDER, source, name) for source, name in folder),
             (LayerKind.SPEC, spec, ""),
             (LayerKind.OVERRIDES, self.environment.section("overrides", endpoint), ""),
         ]
         layers, profiles = list[Layer](), set[str]()
-        for kind, source, name in named:
+        for kind, source, name in layer_sources:
             layers += self._with_profiles(kind, source, name, profiles, (), kind)
         return tuple(layers)
 
@@ -181,10 +181,10 @@ class Layering:
         """A layer between the profiles that it names and its overrides; `chain` led to it."""
         if not source.data and kind is not LayerKind.PROFILE:
             return
-        asked = self._asked(source)
-        self._check_environments(kind, asked, source)
-        expanded = self._expanded and source.file != self.environment.file
-        for index, profile in enumerate(() if expanded else asked.profile):
+        names = self._read_names(source)
+        self._check_environments(kind, names, source)
+        is_expanded = self._expanded and source.file != self.environment.file
+        for index, profile in enumerate(() if is_expanded else names.profile):
             path = ("profile", index) if isinstance(source.data["profile"], list) else ("profile",)
             self._require(profile, source, path, chain)
             if profile not in known or not chain:
@@ -195,32 +195,32 @@ class Layering:
                 yield from self._with_profiles(
                     LayerKind.PROFILE, below, profile, known, (*chain, profile), origin, by
                 )
-        keep = ("profile",) if kind is LayerKind.SPEC or expanded else ()
+        keep = ("profile",) if kind is LayerKind.SPEC or is_expanded else ()
         yield Layer(kind, _without_own_keys(source, keep=keep), name, origin, named_by)
-        yield from self._overrides(asked, source, known, chain)
+        yield from self._overrides(names, source, known, chain)
 
-    def _asked(self, source: Source) -> _Named:
-        """What a partial spec names.
+    def _read_names(self, source: Source) -> _Names:
+        """The profiles and environments that a partial spec names.
 
         Raises:
             FindingsError: the name of a profile cannot be one, or a key has another type.
         """
         if not any(key in source.data for key in (*OWN_KEYS, "environments")):
-            return _NAMES_NOTHING
+            return _NO_NAMES
         for path, name in written_names(source.data.get("profile")):
             if not is_profile_name(name):
                 message = f'`{dotted_path(path)}` is "{name}": {PROFILE_NAME_RULE}'
-                meant = re.sub(r"[\s_]+", "-", name.lower())
-                hint = did_you_mean(meant, self.profile_names, list_all=True)
+                profile = re.sub(r"[\s_]+", "-", name.lower())
+                hint = did_you_mean(profile, self.profile_names, list_all=True)
                 raise FindingsError([finding_at(source.mark(path), "FL112", message, hint)])
-        return validate(_Named, source)
+        return validate(_Names, source)
 
     def _overrides(
-        self, asked: _Named, source: Source, known: set[str], chain: tuple[str, ...]
+        self, names: _Names, source: Source, known: set[str], chain: tuple[str, ...]
     ) -> Iterator[Layer]:
         if "overrides" not in source.data:
             return
-        for environment in asked.overrides:
+        for environment in names.overrides:
             self._require_environment(environment, source, ("overrides", environment))
         above = source.section("overrides", self._name)
         if "overrides" in above.data:
@@ -228,7 +228,7 @@ class Layering:
             raise FindingsError([finding_at(above.mark(("overrides",)), "FL112", message, "move them up")])
         yield from self._with_profiles(LayerKind.OVERRIDES, above, "", known, chain, LayerKind.OVERRIDES)
 
-    def _check_environments(self, kind: LayerKind, asked: _Named, source: Source) -> None:
+    def _check_environments(self, kind: LayerKind, names: _Names, source: Source) -> None:
         """`environments` names environments, in a file that is not an environment's."""
         if "environments" not in source.data:
             return
@@ -236,7 +236,7 @@ class Layering:
             message = "`environments` is a key of specs, profiles and folders, for all environments"
             hint = "an environment's file chooses its endpoints by `endpoints`"
             raise FindingsError([finding_at(source.mark(("environments",)), "FL112", message, hint)])
-        for index, environment in enumerate(asked.environments or ()):
+        for index, environment in enumerate(names.environments or ()):
             self._require_environment(environment, source, ("environments", index))
 
     def _require_environment(self, environment: str, source: Source, path: KeyPath) -> None:
@@ -273,19 +273,19 @@ def _partial(files: FleetFiles, file: Path) -> Source:
     """
     source = files.source(file)
     if "endpoint" in source.data:
-        what = "the file of a folder" if file.name == FOLDER else "a profile"
-        mark, message = source.mark(("endpoint",)), f"{what} has no key `endpoint`"
+        noun = "the file of a folder" if file.name == FOLDER else "a profile"
+        mark, message = source.mark(("endpoint",)), f"{noun} has no key `endpoint`"
         raise FindingsError([finding_at(mark, "FL110", message, "each spec has its own")])
     return source
 
 
 def _without_own_keys(source: Source, *, keep: tuple[str, ...]) -> Source:
     """A layer without the keys by which it names others."""
-    dropped = {key for key in OWN_KEYS if key in source.data and key not in keep}
-    if not dropped:
+    own = {key for key in OWN_KEYS if key in source.data and key not in keep}
+    if not own:
         return source
-    data = {key: value for key, value in source.data.items() if key not in dropped}
-    marks = {path: mark for path, mark in source.marks.items() if not dropped & set(path[:1])}
+    data = {key: value for key, value in source.data.items() if key not in own}
+    marks = {path: mark for path, mark in source.marks.items() if not own & set(path[:1])}
     return Source(source.file, data, marks)
 
 
@@ -293,7 +293,7 @@ def merged(
     spec: Source, layers: Sequence[Layer], keeps_null: Callable[[KeyPath], bool] = takes_null
 ) -> Source:
     """The layers laid over each other. `null` takes a key away unless `keeps_null`, for each layer below."""
-    found = Source(spec.file, {})
+    document = Source(spec.file, {})
     for layer in layers:
-        found = found.merged(layer.source, keeps_null)
-    return Source(spec.file, found.data, {**found.marks, (): spec.mark(())})
+        document = document.merged(layer.source, keeps_null)
+    return Source(spec.file, document.data, {**document.marks, (): spec.mark(())})

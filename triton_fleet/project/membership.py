@@ -59,29 +59,37 @@ def members_of(fleet: FleetFiles, settings: Environment, source: Source) -> Memb
     """
     root, specs, name = fleet.root, fleet.specs, settings.environment
     elsewhere = {} if name == LOCAL else dict(_elsewhere(fleet, name, source.file))
-    promoted = locked_endpoints(root, name, SPEC_END) if settings.promoted_from is not None else []
-    known = sorted({*specs.by_endpoint, *promoted})
-    unselected = dict(_not_selected(settings, source, known))
-    unknown = tuple(_unknown_names(settings, source, known))
+    promoted_names = locked_endpoints(root, name, SPEC_END) if settings.promoted_from is not None else []
+    names = sorted({*specs.by_endpoint, *promoted_names})
+    excluded = dict(_exclusions(settings, source, names))
+    unknown = tuple(_unknown_names(settings, source, names))
     if settings.promoted_from is None:
-        absent = {**elsewhere, **unselected}
-        files = {each: file for each, file in specs.by_endpoint.items() if each not in absent}
+        absent = {**elsewhere, **excluded}
+        files = {endpoint: file for endpoint, file in specs.by_endpoint.items() if endpoint not in absent}
         return Members(files=files, absent=absent, unpromoted=(), absent_in_main={}, findings=unknown)
-    files = {each: promoted_spec(root, name, each) for each in promoted if each not in unselected}
-    absent = {each: found for each, found in elsewhere.items() if each not in files} | unselected
-    unpromoted = tuple(each for each in specs.by_endpoint if each not in files and each not in absent)
+    files = {
+        endpoint: promoted_spec(root, name, endpoint)
+        for endpoint in promoted_names
+        if endpoint not in excluded
+    }
+    absent = {
+        endpoint: finding for endpoint, finding in elsewhere.items() if endpoint not in files
+    } | excluded
+    unpromoted = tuple(
+        endpoint for endpoint in specs.by_endpoint if endpoint not in files and endpoint not in absent
+    )
     findings = (
         *unknown,
         *_wrong_origin(fleet, settings, source),
         *_live_profiles(source),
-        *_locks_without_specs(root, name, {*promoted, *absent}),
+        *_locks_without_specs(root, name, {*promoted_names, *absent}),
     )
-    absent |= {each: _unpromoted(settings, source, each) for each in unpromoted}
+    absent |= {endpoint: _promotion_finding(settings, source, endpoint) for endpoint in unpromoted}
     return Members(
         files=files,
         absent=absent,
         unpromoted=unpromoted,
-        absent_in_main={each: found for each, found in elsewhere.items() if each in files},
+        absent_in_main={endpoint: finding for endpoint, finding in elsewhere.items() if endpoint in files},
         findings=findings,
     )
 
@@ -103,16 +111,16 @@ def lock_files(root: Path, environment: str, endpoint: str) -> list[Path]:
     return [file for file in files if file.is_file()]
 
 
-def _unpromoted(settings: Environment, source: Source, endpoint: str) -> Finding:
+def _promotion_finding(settings: Environment, source: Source, endpoint: str) -> Finding:
     name = settings.environment
     hint = f"run {settings.lock_command(endpoint)}"
     message = f"{endpoint!r} was not promoted to {name} yet"
     return finding_at(source.mark(("promoted_from",)), ABSENT, message, hint)
 
 
-def _locks_without_specs(root: Path, environment: str, others: Collection[str]) -> Iterator[Finding]:
+def _locks_without_specs(root: Path, environment: str, names: Collection[str]) -> Iterator[Finding]:
     for endpoint in locked_endpoints(root, environment):
-        if endpoint not in others:
+        if endpoint not in names:
             spec = f"{endpoint}{SPEC_END}"
             message = f"{environment} has `promoted_from`, and this lock has no spec beside it: {spec}"
             hint = f"run `fleet promote --to {environment} --adopt`, which writes what {environment} has now"
@@ -124,25 +132,25 @@ def _wrong_origin(fleet: FleetFiles, settings: Environment, source: Source) -> I
     """An environment is promoted from one that exists, and in the end from one that follows main."""
     mark, chain = source.mark(("promoted_from",)), [settings.environment]
     names = fleet.environments
-    tested: object = settings.promoted_from
-    while isinstance(tested, str):
-        if tested == LOCAL or tested not in names:
+    origin: object = settings.promoted_from
+    while isinstance(origin, str):
+        if origin == LOCAL or origin not in names:
             message = (
                 f"nothing is promoted from {LOCAL!r}, which is this machine"
-                if tested == LOCAL
-                else f"there is no environment {tested!r}"
+                if origin == LOCAL
+                else f"there is no environment {origin!r}"
             )
-            others = [name for name in names if name not in (LOCAL, *chain)]
-            yield finding_at(mark, "FL515", message, did_you_mean(tested, others, list_all=True))
+            choices = [name for name in names if name not in (LOCAL, *chain)]
+            yield finding_at(mark, "FL515", message, did_you_mean(origin, choices, list_all=True))
             return
-        if tested in chain:
-            circle = " → ".join((*chain, tested))
+        if origin in chain:
+            circle = " → ".join((*chain, origin))
             message = f"no environment would follow the specs: {circle}"
             yield finding_at(mark, "FL515", message, "remove one `promoted_from`")
             return
-        chain.append(tested)
-        other = fleet.source.readable(fleet.environment_file(tested))
-        tested = other.data.get("promoted_from") if other else None
+        chain.append(origin)
+        source_of_origin = fleet.source.readable(fleet.environment_file(origin))
+        origin = source_of_origin.data.get("promoted_from") if source_of_origin else None
 
 
 def _live_profiles(source: Source) -> Iterator[Finding]:
@@ -161,17 +169,15 @@ def _live_profiles(source: Source) -> Iterator[Finding]:
                 yield finding_at(source.mark(path), "FL512", message, hint)
 
 
-def _not_selected(
-    settings: Environment, source: Source, names: Sequence[str]
-) -> Iterator[tuple[str, Finding]]:
+def _exclusions(settings: Environment, source: Source, names: Sequence[str]) -> Iterator[tuple[str, Finding]]:
     """The endpoints that the environment's own `endpoints` leaves out."""
     if settings.endpoints is None:
         return
     mark, name = source.mark(("endpoints",)), settings.environment
-    for each in names:
-        if not any(fnmatchcase(each, pattern) for pattern in settings.endpoints):
-            message = f"{each!r} is not in {name}: its `endpoints` do not include it"
-            yield each, finding_at(mark, ABSENT, message, "add it there, or name another environment")
+    for endpoint in names:
+        if not any(fnmatchcase(endpoint, pattern) for pattern in settings.endpoints):
+            message = f"{endpoint!r} is not in {name}: its `endpoints` do not include it"
+            yield endpoint, finding_at(mark, ABSENT, message, "add it there, or name another environment")
 
 
 def _unknown_names(settings: Environment, source: Source, names: Sequence[str]) -> Iterator[Finding]:
@@ -194,10 +200,10 @@ def _elsewhere(fleet: FleetFiles, environment: str, place: Path) -> Iterator[tup
             whole = merged(spec, layering.layers(spec))
         except FindingsError:
             continue
-        named = whole.data.get(KEY)
-        if isinstance(named, list) and environment not in named:
+        overrides = whole.data.get(KEY)
+        if isinstance(overrides, list) and environment not in overrides:
             path: KeyPath = (KEY,)
-            among = ", ".join(map(str, named)) or "none"
+            among = ", ".join(map(str, overrides)) or "none"
             message = f"{name!r} is not in {environment}: its `environments` has {among}"
             hint = f"add {environment} there, or name another environment"
             yield name, finding_at(whole.mark(path), ABSENT, message, hint)

@@ -27,10 +27,10 @@ def kept_tags(environment: Source, layers: Sequence[Layer]) -> Iterator[Finding]
     tags = environment.data.get("tags")
     for tag in tags if isinstance(tags, dict) else ():
         for layer in reversed(layers):
-            given = layer.source.data.get("tags")
-            if not isinstance(given, dict) or tag not in given:
+            own_tags = layer.source.data.get("tags")
+            if not isinstance(own_tags, dict) or tag not in own_tags:
                 continue
-            if given[tag] is None:
+            if own_tags[tag] is None:
                 place = f"environments/{environment.file.name}"
                 message = f"`null` does not remove the tag {tag!r}: it is in the top-level `tags` of {place}"
                 hint = f"write another value here, or move the tag to `defaults.tags` of {place}"
@@ -200,18 +200,20 @@ class Fleet(FleetFiles):
         if environment not in self._projects:
             self._projects[environment] = self._read_project(environment, endpoints)
         project = self._projects[environment]
-        known = [*project.spec_files, *project.absent]
-        named = tuple(require_known(name, known, "endpoint") for name in dict.fromkeys(endpoints))
-        if absent := [project.absent[name] for name in named if name in project.absent]:
+        all_names = [*project.spec_files, *project.absent]
+        selection = tuple(require_member(name, all_names, "endpoint") for name in dict.fromkeys(endpoints))
+        if absent := [project.absent[name] for name in selection if name in project.absent]:
             raise FindingsError(absent)
-        names = {*self.specs.by_endpoint, *known, *elsewhere}
+        names = {*self.specs.by_endpoint, *all_names, *elsewhere}
         strays = _stray_overrides(project.environment, project.environment_source, names)
-        return replace(project, endpoints=named or project.endpoints, findings=(*project.findings, *strays))
+        return replace(
+            project, endpoints=selection or project.endpoints, findings=(*project.findings, *strays)
+        )
 
     def _read_project(self, environment: str, endpoints: Sequence[str]) -> Project:
         """An environment with all of its endpoints; if it is wrong, those that are named are looked at."""
         require_own_folders(self.root, environment)
-        file = self.environment_file(require_known(environment, self.environments, "environment"))
+        file = self.environment_file(require_member(environment, self.environments, "environment"))
         names = list(self.specs.by_endpoint)
         findings, source = [*_overlooked_files(self.root), *self.specs.findings], Source(file, {})
         try:
@@ -220,10 +222,10 @@ class Fleet(FleetFiles):
             _named_as_its_file(source, "environment", settings.environment)
         except FindingsError as error:
             # Without the environment's defaults only the specs' own YAML can be checked.
-            chosen = tuple(require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints))
+            selection = tuple(require_member(name, names, "endpoint") for name in dict.fromkeys(endpoints))
             cache = _spec_cache(self, Layering(self, source, self.environments), self.specs.by_endpoint)
             look = cache if source.data else lambda name: self.source(self.specs.by_endpoint[name])
-            all_of(chosen or names, look, error.findings + findings)
+            all_of(selection or names, look, error.findings + findings)
             raise
         layering = Layering(self, source, self.environments, expanded=settings.promoted_from is not None)
         members = members_of(self, settings, source)
@@ -258,9 +260,9 @@ def _spec_cache(
 
 
 def _load_spec(endpoint: str, source: Source, layering: Layering) -> LoadedSpec:
-    loaded = load_spec(source, layering)
-    _named_as_its_file(loaded.source, "endpoint", loaded.spec.endpoint, endpoint)
-    return loaded
+    spec = load_spec(source, layering)
+    _named_as_its_file(spec.source, "endpoint", spec.spec.endpoint, endpoint)
+    return spec
 
 
 def load_spec(source: Source, layering: Layering) -> LoadedSpec:
@@ -286,7 +288,7 @@ def _named_as_its_file(source: Source, key: str, name: str, stem: str = "") -> N
         raise FindingsError([finding_at(mark, "FL113", message, hint)])
 
 
-def require_known(name: str, names: list[str], noun: str) -> str:
+def require_member(name: str, names: list[str], noun: str) -> str:
     """A name that exists.
 
     Raises:
@@ -310,4 +312,4 @@ def _stray_overrides(settings: Environment, source: Source, names: set[str]) -> 
 
 
 def _overlooked_files(root: Path) -> list[Finding]:
-    return [each for folder in ("environments", PROFILES) for each in yaml_stems(root / folder)[1]]
+    return [file for folder in ("environments", PROFILES) for file in yaml_stems(root / folder)[1]]

@@ -20,7 +20,7 @@ from triton_fleet.spec.values import DYNAMIC
 Scalar = str | int | float | bool | None
 
 _FIRST = {"", *"~nNtTfF+-.0123456789"}
-"""What text begins with that may be anything else; most does not."""
+"""First characters of text that may be something else; most does not begin so."""
 _NULL = re.compile(r"~|null|Null|NULL|")
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,1000}")
@@ -63,7 +63,7 @@ RESERVED = frozenset({"__proto__", "_children", "_metadata"})
 """Keys by which the CDK takes a mapping for something else, so that no stack could be synthesised."""
 RENAME = "choose another name"
 NO_TEXT = re.compile(r"[\ud800-\udfff]")
-"""What YAML's escapes can write, and no file, variable or message can hold."""
+"""Characters that YAML's escapes can write, and no file, variable or message can hold."""
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's is ten times as fast; a PyYAML that was built without it has none."""
 
@@ -79,10 +79,10 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
     try:
         if file.is_symlink():
             raise FindingsError([linked_file(file)])
-        found = file.stat()
-        if not S_ISREG(found.st_mode):
+        status = file.stat()
+        if not S_ISREG(status.st_mode):
             raise FindingsError([_finding("FL101", file, "this is not a regular file")])
-        if found.st_size > max_bytes:
+        if status.st_size > max_bytes:
             raise FindingsError([_finding("FL104", file, f"the file is larger than {max_bytes} bytes")])
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -138,8 +138,8 @@ class _Reader:
         data = self._value(first, (), _place(first))
         next(self.events)  # the document's end
         if not isinstance(after := next(self.events), yaml.StreamEndEvent):
-            begun = f"expected a single document in the stream that begins in line {_place(first)[0]}"
-            self._add("FL101", after, f"this is not YAML: {begun}, but found another document")
+            problem = f"expected a single document in the stream that begins in line {_place(first)[0]}"
+            self._add("FL101", after, f"this is not YAML: {problem}, but found another document")
         return data
 
     def _value(self, event: yaml.Event, path: KeyPath, place: tuple[int, int]) -> object:
@@ -161,7 +161,7 @@ class _Reader:
             return None
 
     def _items(self) -> Iterator[yaml.Event]:
-        """What each item of a list, or each key of a mapping, begins with."""
+        """The event with which each item of a list, or each key of a mapping, begins."""
         for event in self.events:
             if isinstance(event, yaml.CollectionEndEvent):
                 return
@@ -201,11 +201,11 @@ def _place(event: yaml.Event) -> tuple[int, int]:
 
 
 def _events(text: str, loader: Callable[[str], Any]) -> Iterator[yaml.Event]:
-    """What a parser finds in a text; `yaml.parse` asks it twice for each event."""
+    """The events of a parser; `yaml.parse` asks it twice for each."""
     return iter(loader(text).get_event, None)
 
 
-def _plain(events: Iterable[yaml.Event], file: Path, most: int) -> Iterator[yaml.Event]:
+def _plain(events: Iterable[yaml.Event], file: Path, limit: int) -> Iterator[yaml.Event]:
     """The events, as long as they are what these files need: others could exhaust the stack or the memory."""
     depth = values = 0
     for event in events:
@@ -214,8 +214,8 @@ def _plain(events: Iterable[yaml.Event], file: Path, most: int) -> Iterator[yaml
             values += 1
             problem, hint = _not_plain(event, depth)
             code = "FL104"
-            if values > most:
-                problem, hint = f"the file contains more than {most} keys and values", ""
+            if values > limit:
+                problem, hint = f"the file contains more than {limit} keys and values", ""
             elif not problem and isinstance(event, yaml.ScalarEvent) and "{" in event.value:
                 code, (problem, hint) = "FL519", _expression(event.value)
             if problem:
@@ -235,18 +235,18 @@ def _not_plain(event: yaml.NodeEvent, depth: int) -> tuple[str, str]:
         return f"tags are not read: {tag}", "leave the tag out; put text in quotes"
     if depth > MAX_DEPTH:
         return f"values are nested deeper than {MAX_DEPTH} levels", ""
-    if isinstance(event, yaml.ScalarEvent) and event.style == '"' and (found := NO_TEXT.search(event.value)):
-        return f"the character {found[0]!r} is not read", "leave it out"
+    if isinstance(event, yaml.ScalarEvent) and event.style == '"' and (match := NO_TEXT.search(event.value)):
+        return f"the character {match[0]!r} is not read", "leave it out"
     return "", ""
 
 
 def _expression(text: str) -> tuple[str, str]:
-    """What CloudFormation or the CDK would put another value in the place of, and what to do instead."""
+    """The text that CloudFormation or the CDK would replace by a value, and the hint against it."""
     if DYNAMIC in text:
         message = f"`{DYNAMIC}` is not read: CloudFormation would put a value in its place, a secret perhaps"
         return message, "pass the ARN, and read the value in the container"
-    if found := TOKEN.search(text):
-        return f"`{found[0]}` is not read: the CDK would put a value of another resource in its place", ""
+    if match := TOKEN.search(text):
+        return f"`{match[0]}` is not read: the CDK would put a value of another resource in its place", ""
     return "", ""
 
 
@@ -275,13 +275,13 @@ def _said_better(file: Path, text: str, error: Exception) -> Exception:
 
 def _syntax_finding(file: Path, text: str, error: Exception) -> Finding:
     if isinstance(error, yaml.reader.ReaderError):
-        found = yaml.reader.Reader.NON_PRINTABLE.search(text)
-        if found is not None:
-            line = text.count("\n", 0, found.start()) + 1
-            return _finding("FL101", file, f"the character {found[0]!r} is not valid in YAML", "", line)
+        match = yaml.reader.Reader.NON_PRINTABLE.search(text)
+        if match is not None:
+            line = text.count("\n", 0, match.start()) + 1
+            return _finding("FL101", file, f"the character {match[0]!r} is not valid in YAML", "", line)
     mark, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     context = getattr(error, "context", None)
-    begun = f"{context} that begins in line {start.line + 1}" if context and start else context
-    problem = ", ".join(filter(None, (begun, getattr(error, "problem", str(error)))))
+    outline = f"{context} that begins in line {start.line + 1}" if context and start else context
+    problem = ", ".join(filter(None, (outline, getattr(error, "problem", str(error)))))
     place = (mark.line + 1, mark.column + 1) if mark else (None, None)
     return _finding("FL101", file, f"this is not YAML: {problem}", "", *place)

@@ -22,15 +22,15 @@ class SpecFiles:
 def spec_files(root: Path) -> SpecFiles:
     """The specs of a fleet, whatever is in them; a folder or file whose name begins with a dot is none."""
     files, findings = dict[str, Path](), list[Finding]()
-    for file in _yaml_files(root / SPECS, linked=(linked := list[Path]())):
+    for file in _yaml_files(root / SPECS, links=(links := list[Path]())):
         if file.suffix != ".yaml":
-            findings.append(_overlooked(file))
-        elif file.name != FOLDER and (other := files.setdefault(file.stem, file)) != file:
-            place = other.relative_to(root)
+            findings.append(_extension_finding(file))
+        elif file.name != FOLDER and (former := files.setdefault(file.stem, file)) != file:
+            place = former.relative_to(root)
             message = f"the endpoint {file.stem!r} is in {place} already: a name is unique in a fleet"
             hint = "rename one of them, and the `endpoint` in it"
             findings.append(Finding(code="FL123", message=message, hint=hint, file=file, line=1))
-    findings += (_linked(each, "spec") for each in linked)
+    findings += (_link_finding(link, "spec") for link in links)
     return SpecFiles(dict(sorted(files.items())), tuple(findings))
 
 
@@ -38,9 +38,9 @@ def same_names(root: Path, specs: Sequence[tuple[str, Path]]) -> Iterator[Findin
     """Specs of one endpoint for SageMaker, which ignores upper and lower case."""
     first: dict[str, Path] = {}
     for name, file in specs:
-        other = first.setdefault(name.lower(), file)
-        if other != file:
-            place = other.relative_to(root) if other.is_relative_to(root) else other.name
+        former = first.setdefault(name.lower(), file)
+        if former != file:
+            place = former.relative_to(root) if former.is_relative_to(root) else former.name
             message = f"the endpoint {name!r} is in {place} already: in SageMaker a name is unique"
             hint = "rename one of them; SageMaker ignores upper and lower case"
             yield Finding(code="FL123", message=message, hint=hint, file=file, line=1)
@@ -50,8 +50,8 @@ def yaml_stems(folder: Path) -> tuple[list[str], list[Finding]]:
     """The files of one folder without `.yaml`, sorted; and those that would be overlooked."""
     files = list(_yaml_files(folder, deep=False))
     stems = sorted(file.stem for file in files if file.suffix == ".yaml")
-    overlooked = [_overlooked(file) for file in files if file.suffix != ".yaml"]
-    return stems, [*overlooked, *(linked_file(file) for file in files if file.is_symlink())]
+    findings = [_extension_finding(file) for file in files if file.suffix != ".yaml"]
+    return stems, [*findings, *(linked_file(file) for file in files if file.is_symlink())]
 
 
 def policy_files(root: Path) -> tuple[list[Path], list[Finding]]:
@@ -60,10 +60,10 @@ def policy_files(root: Path) -> tuple[list[Path], list[Finding]]:
     if os.path.lexists(folder) and not folder.is_dir():
         message, hint = "this is not a folder, so no policy is read", "make it a folder with policies"
         return [], [Finding(code="FL101", message=message, hint=hint, file=folder, line=1)]
-    files = list(_yaml_files(folder, linked=(linked := list[Path]())))
-    overlooked = [_overlooked(file) for file in files if file.suffix != ".yaml"]
-    overlooked += (_linked(each, "policy") for each in linked)
-    return [file for file in files if file.suffix == ".yaml"], overlooked
+    files = list(_yaml_files(folder, links=(links := list[Path]())))
+    findings = [_extension_finding(file) for file in files if file.suffix != ".yaml"]
+    findings += (_link_finding(link, "policy") for link in links)
+    return [file for file in files if file.suffix == ".yaml"], findings
 
 
 def root_of(spec: Path) -> Path | None:
@@ -96,24 +96,26 @@ def require_own_folders(root: Path, environment: str) -> None:
         FindingsError: with each of them.
     """
     folders = (*OWN_FOLDERS, f"locks/{environment}")
-    if linked := [_linked(root / folder, "file") for folder in folders if (root / folder).is_symlink()]:
-        raise FindingsError(linked)
+    if findings := [
+        _link_finding(root / folder, "file") for folder in folders if (root / folder).is_symlink()
+    ]:
+        raise FindingsError(findings)
 
 
-def _yaml_files(folder: Path, *, deep: bool = True, linked: list[Path] | None = None) -> Iterator[Path]:
+def _yaml_files(folder: Path, *, deep: bool = True, links: list[Path] | None = None) -> Iterator[Path]:
     """The files of a folder, and with `deep` of those in it; folders that are links go into the list."""
     if folder.is_symlink():
-        raise FindingsError([_linked(folder, "file")])
+        raise FindingsError([_link_finding(folder, "file")])
     for place, folders, names in os.walk(folder, onerror=_raise_unreadable):
         folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
-        if linked is not None:
-            linked += (link for name in folders if (link := Path(place, name)).is_symlink())
+        if links is not None:
+            links += (link for name in folders if (link := Path(place, name)).is_symlink())
         for name in sorted(names):
             if name.lower().endswith((".yaml", ".yml")) and not name.startswith("."):
                 yield Path(place, name)
 
 
-def _overlooked(file: Path) -> Finding:
+def _extension_finding(file: Path) -> Finding:
     message = "this file is not read: its name must end in .yaml"
     return Finding(code="FL105", message=message, file=file, hint=f"rename it to {file.stem}.yaml")
 
@@ -125,6 +127,6 @@ def _raise_unreadable(error: OSError) -> None:
         raise FindingsError([Finding(code="FL101", message=message, file=Path(error.filename), line=1)])
 
 
-def _linked(folder: Path, noun: str) -> Finding:
+def _link_finding(folder: Path, noun: str) -> Finding:
     message = f"this folder is a link, so no {noun} in it is read"
     return Finding(code="FL105", message=message, file=folder, hint="replace the link with the folder")

@@ -16,7 +16,7 @@ THEMES_FILE = "themes.yaml"
 
 @dataclass(frozen=True)
 class Theme:
-    """What some rules and other codes are about.
+    """A subject of some rules and other codes.
 
     Attributes:
         name: One word, such as "scaling".
@@ -30,9 +30,9 @@ class Theme:
     codes: tuple[str, ...]
     first_codes: tuple[str, ...]
 
-    def next_code(self, used: Collection[str]) -> str | None:
+    def next_code(self, used_codes: Collection[str]) -> str | None:
         """The code after the last used one, so that none is given twice; None where the blocks are full."""
-        last = max((at for at, code in enumerate(self.codes) if code in used), default=-1)
+        last = max((at for at, code in enumerate(self.codes) if code in used_codes), default=-1)
         return self.codes[last + 1] if last + 1 < len(self.codes) else None
 
 
@@ -57,12 +57,12 @@ def theme_of(code: str) -> Theme:
     Raises:
         ValueError: no theme has the code.
     """
-    found = _by_code().get(code)
-    if found is None:
+    theme = _by_code().get(code)
+    if theme is None:
         raise ValueError(
             f"{code} is of no theme in {THEMES_FILE}: `fleet rules --next THEME` prints a code that is"
         )
-    return found
+    return theme
 
 
 @cache
@@ -72,7 +72,7 @@ def _by_code() -> dict[str, Theme]:
 
 def _codes(block: str) -> list[str]:
     """The codes of a block, such as FL500-FL519."""
-    first, _, last = (each.removeprefix("FL") for each in block.partition("-"))
+    first, _, last = (bound.removeprefix("FL") for bound in block.partition("-"))
     return [f"FL{number}" for number in range(int(first), int(last) + 1)]
 
 
@@ -152,13 +152,13 @@ def severity_of(code: str) -> Severity:
     return Severity.WARNING if code in warnings else Severity.ERROR
 
 
-def weight_of_other(code: str) -> str:
+def code_weight(code: str) -> str:
     """The severities of a code that is not a rule, for people."""
     return next(group.weight(code) for group in groups() if code in group.codes)
 
 
-def instead_of_allowing(code: str) -> str:
-    """What to do about a code that is not a rule and that no spec may allow itself."""
+def allowance_advice(code: str) -> str:
+    """Advice for a code that is not a rule and that no spec may allow itself."""
     group = next(group for group in groups() if code in group.codes)
     return group.instead or "remove it from `allow`, and correct what it reports"
 
@@ -171,12 +171,12 @@ def _group(
     instead: str = "",
     **lists: Sequence[str],
 ) -> Group:
-    split = {each.partition(" "): sentence for each, sentence in codes.items()}
+    split = {word.partition(" "): sentence for word, sentence in codes.items()}
     return Group(
         about,
         MappingProxyType({code: sentence for (code, _, _), sentence in split.items()}),
         MappingProxyType({code: name for code, _, name in split}),
         allowable=allowable,
         instead=instead,
-        **{name: tuple(each) for name, each in lists.items()},
+        **{name: tuple(word) for name, word in lists.items()},
     )

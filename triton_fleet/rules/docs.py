@@ -78,8 +78,8 @@ def weight_of(rule: Rule) -> str:
 
 
 def _by_theme(rules: Collection[Rule]) -> Mapping[Theme, list[Rule]]:
-    found = {theme: [rule for rule in rules if rule.theme == theme] for theme in themes()}
-    return {theme: members for theme, members in found.items() if members}
+    rules_by_theme = {theme: [rule for rule in rules if rule.theme == theme] for theme in themes()}
+    return {theme: members for theme, members in rules_by_theme.items() if members}
 
 
 def _page(theme: Theme) -> str:
@@ -138,8 +138,8 @@ def _source(source: str) -> str:
 
 def _group(group: Group) -> str:
     but = f", except {', '.join(group.names[code] for code in group.needed)}" if group.needed else ""
-    allowed = [f"A spec may `allow` any of these{but}.\n"] if group.allowable else []
-    lines = [f"### {group.about}\n", *allowed, "| name | code | severity | |", "| --- | --- | --- | --- |"]
+    allowance = [f"A spec may `allow` any of these{but}.\n"] if group.allowable else []
+    lines = [f"### {group.about}\n", *allowance, "| name | code | severity | |", "| --- | --- | --- | --- |"]
     for code, sentence in group.codes.items():
         name = f'<a id="{code.lower()}"></a>{group.names[code]}'
         lines.append(f"| {name} | {code} | {group.weight(code)} | {sentence} |")

@@ -28,7 +28,7 @@ SPEC = {
     "instance": {"type": "ml.g5.xlarge"},
     "models": [{"archive": "example", "repository": "../examples/example/models"}],
 }
-"""What an example does not set itself."""
+"""Keys that an example does not set itself."""
 REGION = "us-east-1"
 ARCHIVE_SIZE = 1 << 20
 MAX_LINE = 160
@@ -80,13 +80,13 @@ class Case:
         )
 
     def problems(self, rule: Rule) -> list[Problem]:
-        """What the rule's function yields, with the keys that it points at."""
+        """The problems that the rule's function yields, with the keys that they point at."""
         return rule.problems(rule.scope.subjects(self.context()))
 
     def findings(self, rule: Rule) -> list[Finding]:
-        """What `fleet deploy` would report."""
+        """The findings that `fleet deploy` would report."""
         context = self.context()
-        return rule.findings(context.source, rule.scope.subjects(context), deploying=True)
+        return rule.findings(context.source, rule.scope.subjects(context), is_deploy=True)
 
     def _lock(self, spec: EndpointSpec) -> Lock | None:
         if self.models is None and self.archive_size == ARCHIVE_SIZE and self.image is None:
@@ -126,7 +126,7 @@ def examples_of(texts: Mapping[str, str]) -> Mapping[str, Example]:
     Raises:
         ValueError: two examples have one code.
     """
-    found, places = dict[str, Example](), dict[str, str]()
+    by_code, places = dict[str, Example](), dict[str, str]()
     for file, text in sorted(texts.items()):
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         for key, _ in root.value if root is not None else ():
@@ -135,18 +135,18 @@ def examples_of(texts: Mapping[str, str]) -> Mapping[str, Example]:
                 raise ValueError(f"{key.value} has two examples: {places[key.value]} and {place}")
             places[key.value] = place
         for code, entry in yaml.safe_load(text).items():
-            found[code] = Example(_case(entry, "wrong"), _case(entry, "right"))
-    return found
+            by_code[code] = Example(_case(entry, "wrong"), _case(entry, "right"))
+    return by_code
 
 
-def _case(entry: Mapping[str, Any], which: str) -> Case:
+def _case(entry: Mapping[str, Any], kind: str) -> Case:
     return Case(
-        spec=entry[which],
-        region=entry.get(f"{which}_region", entry.get("region", REGION)),
-        models=entry.get(f"{which}_models", entry.get("models")),
+        spec=entry[kind],
+        region=entry.get(f"{kind}_region", entry.get("region", REGION)),
+        models=entry.get(f"{kind}_models", entry.get("models")),
         archive_size=entry.get("archive_size", ARCHIVE_SIZE),
-        environment=entry.get(f"{which}_environment", {}),
-        image=entry.get(f"{which}_image", entry.get("image")),
+        environment=entry.get(f"{kind}_environment", {}),
+        image=entry.get(f"{kind}_image", entry.get("image")),
     )
 
 

@@ -29,7 +29,7 @@ def display_name(code: str) -> str:
 
 
 def finding_prefix(severity: Severity, code: str) -> str:
-    """What a finding begins with, such as "error[missing-driver] FL204"."""
+    """The beginning of a finding, such as "error[missing-driver] FL204"."""
     name = name_of(code)
     return f"{severity}[{name}] {code}" if name else f"{severity} {code}"
 
@@ -44,11 +44,11 @@ def codes_by_name() -> Mapping[str, str]:
     from triton_fleet.rules.registry import rules
 
     names = {**{code: rule.name for code, rule in rules().items()}, **other_names()}
-    found = dict[str, str]()
+    codes = dict[str, str]()
     for code, name in names.items():
-        if found.setdefault(name, code) != code:
-            raise ValueError(f"{name} is the name of {found[name]} and of {code}")
-    return MappingProxyType(found)
+        if codes.setdefault(name, code) != code:
+            raise ValueError(f"{name} is the name of {codes[name]} and of {code}")
+    return MappingProxyType(codes)
 
 
 def code_of(word: str) -> str:
@@ -65,5 +65,5 @@ def allowable_names() -> list[str]:
     """The names that `allow` takes."""
     from triton_fleet.rules.registry import rules
 
-    others = (other_names()[code] for code in allowable_codes())
-    return sorted([*(rule.name for rule in rules().values() if not rule.needed), *others])
+    names_of_others = (other_names()[code] for code in allowable_codes())
+    return sorted([*(rule.name for rule in rules().values() if not rule.needed), *names_of_others])

@@ -1,4 +1,4 @@
-"""What the rules about raw properties have in common."""
+"""Helpers of the rules about raw properties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_fleet.context.raw import RawProperty, raw_properties
 from triton_fleet.spec.source import KeyPath
 
 RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
-"""What `cloudformation` may reach into."""
+"""Resources that `cloudformation` may change."""
 WHOLES = {
     "EndpointConfig": ("ProductionVariants", "ProductionVariants.0"),
     "Model": ("PrimaryContainer",),
@@ -34,14 +34,14 @@ def outermost(
     endpoint: EndpointContext, resource: str, names: Mapping[str, Entry]
 ) -> Iterator[tuple[RawProperty, Entry]]:
     """The raw properties of the given names or below one, with what the name stands for; the outer ones."""
-    found = set[KeyPath]()
+    paths = set[KeyPath]()
     for raw in judged_properties(endpoint, resource):
         general = f"{raw.general}."
-        for name, meaning in names.items():
+        for name, entry in names.items():
             if general.startswith(f"{name}."):
-                if raw.path[:-1] not in found:
-                    yield raw, meaning
-                found.add(raw.path)
+                if raw.path[:-1] not in paths:
+                    yield raw, entry
+                paths.add(raw.path)
 
 
 def nested_keys(value: object) -> Iterator[tuple[str, object]]:

@@ -20,7 +20,7 @@ def rules() -> Mapping[str, Rule]:
     Raises:
         ValueError: a code has two meanings.
     """
-    modules = [import_module(f"{about.__name__}.{found.name}") for found in iter_modules(about.__path__)]
+    modules = [import_module(f"{about.__name__}.{module.name}") for module in iter_modules(about.__path__)]
     return rules_of(modules)
 
 
@@ -30,20 +30,20 @@ def rules_of(modules: Iterable[ModuleType]) -> Mapping[str, Rule]:
     Raises:
         ValueError: two rules have one code, or a rule has the code of something else.
     """
-    found = dict[str, Rule]()
+    rules_by_code = dict[str, Rule]()
     for module in modules:
         for variable in vars(module).values():
             if not isinstance(variable, Rule):
                 continue
-            other = found.setdefault(variable.code, variable)
-            if other is not variable:
-                places = " and ".join(sorted({_place(other), _place(variable)}))
+            former = rules_by_code.setdefault(variable.code, variable)
+            if former is not variable:
+                places = " and ".join(sorted({_place(former), _place(variable)}))
                 raise ValueError(f"{variable.code} is the code of two rules: {places}")
             if variable.code in other_codes():
                 raise ValueError(
                     f"{variable.code} is the code of the rule {_place(variable)} and stands in {CODES_FILE}"
                 )
-    return MappingProxyType(dict(sorted(found.items())))
+    return MappingProxyType(dict(sorted(rules_by_code.items())))
 
 
 def _place(rule: Rule) -> str:

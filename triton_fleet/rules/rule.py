@@ -66,7 +66,7 @@ class Rule:
 
     @property
     def theme(self) -> Theme:
-        """What the rule is about, by its code."""
+        """The subject of the rule, by its code."""
         return theme_of(self.code)
 
     def problems(self, subjects: Iterable[tuple[Machine, Any]]) -> list[Problem]:
@@ -80,19 +80,19 @@ class Rule:
         return problems
 
     def findings(
-        self, source: Source, subjects: Iterable[tuple[Machine, Any]], *, deploying: bool = False
+        self, source: Source, subjects: Iterable[tuple[Machine, Any]], *, is_deploy: bool = False
     ) -> list[Finding]:
         """The findings of the rule, each at its place in the spec or in the environment's file."""
         problems = self.problems(subjects)
-        return [self.finding(problem, source.mark(problem.path), deploying) for problem in problems]
+        return [self.finding(problem, source.mark(problem.path), is_deploy) for problem in problems]
 
-    def finding(self, problem: Problem, mark: Mark, deploying: bool) -> Finding:
+    def finding(self, problem: Problem, mark: Mark, is_deploy: bool) -> Finding:
         """The finding about a problem, at its place."""
-        found = finding_at(mark, self.code, problem.message, problem.hint)
+        result = finding_at(mark, self.code, problem.message, problem.hint)
         severity = self.severity
-        if not problem.certain or (self.at_deploy and not deploying):
+        if not problem.certain or (self.at_deploy and not is_deploy):
             severity = Severity.WARNING
-        return replace(found, severity=severity, confidential=problem.confidential)
+        return replace(result, severity=severity, confidential=problem.confidential)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def _label_machine(problem: Problem, machine: Machine) -> Problem:
 
 def _first_of_variants(machines: Sequence[Machine]) -> Sequence[Machine]:
     variants = [machine.variant for machine in machines]
-    return [each for n, each in enumerate(machines) if each.variant not in variants[:n]]
+    return [candidate for n, candidate in enumerate(machines) if candidate.variant not in variants[:n]]
 
 
 def _of_own_variant(machines: Sequence[Machine]) -> Sequence[Machine]:
@@ -189,10 +189,10 @@ def _endpoint(endpoint: EndpointContext) -> Iterable[EndpointContext]:
 
 
 def _image(endpoint: EndpointContext) -> Iterable[ImageContext]:
-    image, locked, spec = endpoint.image, endpoint.lock.image if endpoint.lock else None, endpoint.spec
-    if image is not None and image.is_own and locked is not None and locked.facts is not None:
+    image, locked_image, spec = endpoint.image, endpoint.lock.image if endpoint.lock else None, endpoint.spec
+    if image is not None and image.is_own and locked_image is not None and locked_image.facts is not None:
         backends = frozenset(loaded_model.facts.backend for loaded_model in endpoint.loaded_models)
-        yield ImageContext(facts=locked.facts, triton=spec.triton, mode=spec.mode, backends=backends)
+        yield ImageContext(facts=locked_image.facts, triton=spec.triton, mode=spec.mode, backends=backends)
 
 
 def _model(words: str, machines: MachineChoice) -> Scope[ModelContext]:

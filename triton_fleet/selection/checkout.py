@@ -48,13 +48,13 @@ def checkout(project: Project, *, locked: bool) -> Checkout:
     tree, file = work_tree(project.root), project.environment_source.file
     if tree is None:
         return Checkout()
-    commit, differing = uncommitted_files(tree)
-    tracked = tracked_files(tree)
+    commit, changed_paths = uncommitted_files(tree)
+    tracked_paths = tracked_files(tree)
     own = [Path(os.path.realpath(project.root / folder)) for folder in OWN_FOLDERS]
-    if not any(each.is_relative_to(folder) for each in (*tracked, *differing) for folder in own):
+    if not any(path.is_relative_to(folder) for path in (*tracked_paths, *changed_paths) for folder in own):
         return Checkout()  # an ignored fleet is of no commit, whatever clone is around it
-    overlooked = (each for each, is_overlooked in tracked.items() if is_overlooked)
-    files = sorted({*differing, *overlooked, *_deciding_files(project).difference(tracked)})
+    hidden_changes = (path for path, is_overlooked in tracked_paths.items() if is_overlooked)
+    files = sorted({*changed_paths, *hidden_changes, *_deciding_files(project).difference(tracked_paths)})
     inputs = FleetInputs(project, locked=locked)
     paths = FleetPaths(
         project.fleet,
@@ -63,14 +63,16 @@ def checkout(project: Project, *, locked: bool) -> Checkout:
         tree=tree.top,
         drafts=False,
     )
-    shared = {Path(os.path.realpath(each)) for each in (file, project.root / CDK_SETTINGS)}
-    chosen = frozenset(project.endpoints)
+    shared_files = {Path(os.path.realpath(path)) for path in (file, project.root / CDK_SETTINGS)}
+    names_of_project = frozenset(project.endpoints)
     readers = {
-        file: chosen if file in shared else chosen.intersection(paths.of_file(file).endpoints)
+        file: names_of_project
+        if file in shared_files
+        else names_of_project.intersection(paths.of_file(file).endpoints)
         for file in files
     }
-    uncommitted = {file: names for file, names in readers.items() if names or file in shared}
-    return Checkout(commit=commit, uncommitted=uncommitted)
+    by_file = {file: names for file, names in readers.items() if names or file in shared_files}
+    return Checkout(commit=commit, uncommitted=by_file)
 
 
 def _deciding_files(project: Project) -> set[Path]:
@@ -78,7 +80,7 @@ def _deciding_files(project: Project) -> set[Path]:
     files = [project.environment_source.file, project.root / CDK_SETTINGS, project.root / PRICES]
     files += policy_files(project.root)[0]
     for name in project.endpoints:
-        loaded = project.specs.readable(name)
+        spec = project.specs.readable(name)
         files += [project.lock_file(name), project.spec_files[name]]
-        files += [layer.source.file for layer in loaded.layers] if loaded else []
+        files += [layer.source.file for layer in spec.layers] if spec else []
     return {Path(os.path.realpath(file)) for file in files if file.is_file()}

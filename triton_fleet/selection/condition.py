@@ -18,15 +18,15 @@ from triton_fleet.spec.problems import did_you_mean
 GLOB = frozenset("*?[")
 """The characters that make a pattern of a value."""
 TAG = "tag:"
-MAX_SHOWN = 80
+MAX_TEXT = 80
 """Characters of an argument that a message repeats."""
 KEYS: Mapping[str, Callable[[LoadedSpec], Sequence[str]]] = {
-    "endpoint": lambda loaded: (loaded.spec.endpoint,),
-    "instance": lambda loaded: (loaded.spec.instance.type,),
-    "mode": lambda loaded: (loaded.spec.mode.value,),
-    "owner": lambda loaded: (loaded.spec.owner.team,) if loaded.spec.owner else (),
-    "profile": lambda loaded: loaded.profiles,
-    "triton": lambda loaded: (loaded.spec.triton,),
+    "endpoint": lambda loaded_spec: (loaded_spec.spec.endpoint,),
+    "instance": lambda loaded_spec: (loaded_spec.spec.instance.type,),
+    "mode": lambda loaded_spec: (loaded_spec.spec.mode.value,),
+    "owner": lambda loaded_spec: (loaded_spec.spec.owner.team,) if loaded_spec.spec.owner else (),
+    "profile": lambda loaded_spec: loaded_spec.profiles,
+    "triton": lambda loaded_spec: (loaded_spec.spec.triton,),
 }
 """The values of a spec that a condition is about; `tag:KEY` is a further one."""
 Version: TypeAlias = tuple[int, ...]
@@ -55,16 +55,16 @@ class Condition:
         """Whether specs have such a key."""
         return self.key in KEYS or self.key.startswith(TAG)
 
-    def fits(self, loaded: LoadedSpec, environment: Environment) -> bool:
+    def fits(self, loaded_spec: LoadedSpec, environment: Environment) -> bool:
         """Whether a spec, as it holds in the environment, fulfils it."""
-        values = self.values(loaded, environment)
+        values = self.values(loaded_spec, environment)
         if self.operator in COMPARISONS:
             return any(self._compares(COMPARISONS[self.operator], value) for value in values)
         return self._equals(values) is (self.operator == "=")
 
-    def values(self, loaded: LoadedSpec, environment: Environment) -> Sequence[str]:
-        """What a spec has at the key."""
-        return key_values(self.key, loaded, environment)
+    def values(self, loaded_spec: LoadedSpec, environment: Environment) -> Sequence[str]:
+        """The values of a spec at the key."""
+        return key_values(self.key, loaded_spec, environment)
 
     def _equals(self, values: Sequence[str]) -> bool:
         if not self.value:
@@ -76,27 +76,27 @@ class Condition:
 
     def _compares(self, compare: Callable[[Version, Version], bool], value: str) -> bool:
         """Whether a version compares so with the condition's, as far as that goes: 25.04 is 25."""
-        wanted = _parts(self.value)
-        return compare(_parts(value)[: len(wanted)], wanted)
+        parts = _parts(self.value)
+        return compare(_parts(value)[: len(parts)], parts)
 
 
-def key_values(key: str, loaded: LoadedSpec, environment: Environment) -> Sequence[str]:
-    """What a spec has at one of `KEYS` or at `tag:KEY`."""
+def key_values(key: str, loaded_spec: LoadedSpec, environment: Environment) -> Sequence[str]:
+    """The values of a spec at one of `KEYS` or at `tag:KEY`."""
     if key.startswith(TAG):
-        tags = endpoint_tags(environment, loaded.spec)
+        tags = endpoint_tags(environment, loaded_spec.spec)
         return [value for name, value in tags.items() if name == key.removeprefix(TAG)]
-    return KEYS[key](loaded)
+    return KEYS[key](loaded_spec)
 
 
-def tag_keys(loaded: LoadedSpec, environment: Environment) -> list[str]:
+def tag_keys(loaded_spec: LoadedSpec, environment: Environment) -> list[str]:
     """The keys of conditions that a spec's tags have."""
-    return [f"{TAG}{name}" for name in endpoint_tags(environment, loaded.spec)]
+    return [f"{TAG}{name}" for name in endpoint_tags(environment, loaded_spec.spec)]
 
 
 def read_condition(text: str) -> Condition | None:
     """The condition that a text has the form of, whether or not it is a right one."""
-    found = _CONDITION.fullmatch(text)
-    return Condition(text, found[1], found[2], found[3]) if found else None
+    match = _CONDITION.fullmatch(text)
+    return Condition(text, match[1], match[2], match[3]) if match else None
 
 
 def require_right(condition: Condition) -> Condition:
@@ -105,17 +105,17 @@ def require_right(condition: Condition) -> Condition:
     Raises:
         FindingsError: it cannot be evaluated.
     """
-    key, about = condition.key, f"{shown(condition.text)}: "
+    key, about = condition.key, f"{quote(condition.text)}: "
     if not condition.is_known or key == TAG:
         hint = did_you_mean(key, [*KEYS, "tag:KEY"], list_all=True)
-        raise wrong_selector(f"{about}specs cannot be selected by {shown(key)}", hint)
+        raise wrong_selector(f"{about}specs cannot be selected by {quote(key)}", hint)
     if key != "triton" and condition.operator in COMPARISONS:
         hint = f"write `{key}=` or `{key}!=`; only `triton` has an order"
         raise wrong_selector(f"{about}`{key}` cannot be compared with `{condition.operator}`", hint)
     pattern = condition.operator not in COMPARISONS and (not condition.value or GLOB & {*condition.value})
     if key == "triton" and not pattern and not _VERSION.fullmatch(condition.value):
         hint = "write a release, such as `25.04`, or a year, such as `25`"
-        raise wrong_selector(f"{about}{shown(condition.value)} is not a version of Triton", hint)
+        raise wrong_selector(f"{about}{quote(condition.value)} is not a version of Triton", hint)
     return condition
 
 
@@ -124,9 +124,9 @@ def wrong_selector(message: str, hint: str) -> FindingsError:
     return FindingsError([Finding(code="FL507", message=message, hint=hint)])
 
 
-def shown(text: str) -> str:
+def quote(text: str) -> str:
     """A text of the user's as messages quote it."""
-    return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")
+    return repr(text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…")
 
 
 def _parts(version: str) -> Version:
@@ -135,7 +135,7 @@ def _parts(version: str) -> Version:
 
 CHANGED = "changed:"
 AND = ","
-_SPACED = re.compile(r"(?<!\s)\s*(,|!=|<=|>=|=|<|>)\s*")
+_SPACES = re.compile(r"(?<!\s)\s*(,|!=|<=|>=|=|<|>)\s*")
 """A comma or an operator, with the spaces that some write around it; many spaces are looked at once."""
 
 
@@ -159,7 +159,7 @@ def refuse_selector(argument: str) -> None:
     """
     if is_selector(_without_spaces(argument)):
         hint = "`fleet ls --env ENV SELECTOR` lists the endpoints that a selector matches"
-        raise wrong_selector(f"{shown(argument)}: this command takes the name of one endpoint", hint)
+        raise wrong_selector(f"{quote(argument)}: this command takes the name of one endpoint", hint)
 
 
 def refuse_spaces(argument: str) -> None:
@@ -170,9 +170,9 @@ def refuse_spaces(argument: str) -> None:
     """
     tight = _without_spaces(argument)
     if tight != argument and any(map(is_condition, tight.split(AND))):
-        hint = f"write it without spaces: {shown(tight)}"
-        raise wrong_selector(f"{shown(argument)}: a selector has no spaces between its parts", hint)
+        hint = f"write it without spaces: {quote(tight)}"
+        raise wrong_selector(f"{quote(argument)}: a selector has no spaces between its parts", hint)
 
 
 def _without_spaces(argument: str) -> str:
-    return _SPACED.sub(r"\1", argument.strip())
+    return _SPACES.sub(r"\1", argument.strip())

@@ -13,7 +13,7 @@ from pathlib import Path
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Fleet, LoadedSpec, Project
 from triton_fleet.project.reader import read_source
-from triton_fleet.selection.condition import shown
+from triton_fleet.selection.condition import quote
 from triton_fleet.spec.endpoint import S3
 from triton_fleet.spec.prices import PRICES
 from triton_fleet.spec.source import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END, named_inputs
@@ -35,21 +35,21 @@ class FleetInputs:
 
         Their own findings stop whoever selects them.
         """
-        found = {*self.endpoints_of(file), *self._index[1]}
-        return [name for name in self._project.endpoints if name in found]
+        names = {*self.endpoints_of(file), *self._index[1]}
+        return [name for name in self._project.endpoints if name in names]
 
     def endpoints_of(self, file: Path) -> list[str]:
         """The endpoints that a file or folder is a part of, or has a part of, in the project's order.
 
         It need not exist.
         """
-        by_path, found = self._index[0], set[str]()
+        by_path, names = self._index[0], set[str]()
         for form in _forms(file):
             # What does not exist may have been a folder, or a link to one.
-            found |= self._by_parent.get(form, set())
+            names |= self._by_parent.get(form, set())
             for folder in (form, *form.parents):
-                found |= by_path.get(folder, set())
-        return [name for name in self._project.endpoints if name in found]
+                names |= by_path.get(folder, set())
+        return [name for name in self._project.endpoints if name in names]
 
     @cached_property
     def _by_parent(self) -> dict[Path, set[str]]:
@@ -65,24 +65,24 @@ class FleetInputs:
         """The endpoints by each path that they name, and those that cannot be read."""
         by_path, unreadable = defaultdict[Path, set[str]](set), set[str]()
         for name in self._project.endpoints:
-            loaded = self._project.specs.readable(name)
-            if loaded is None:
+            loaded_spec = self._project.specs.readable(name)
+            if loaded_spec is None:
                 unreadable.add(name)
                 continue
-            for file in _inputs(loaded, with_repositories=self._with_repositories):
+            for file in _inputs(loaded_spec, with_repositories=self._with_repositories):
                 for form in _forms(file):
                     by_path[form].add(name)
         return by_path, unreadable
 
 
-def _inputs(loaded: LoadedSpec, *, with_repositories: bool) -> Iterator[Path]:
+def _inputs(loaded_spec: LoadedSpec, *, with_repositories: bool) -> Iterator[Path]:
     """The files of a spec's layers, its repositories, the ONNX models of its engines, its image's folder."""
-    yield from {layer.source.file for layer in loaded.layers}
+    yield from {layer.source.file for layer in loaded_spec.layers}
     if not with_repositories:
         return
-    for path, name in named_inputs(loaded.source):
+    for path, name in named_inputs(loaded_spec.source):
         if not name.startswith(S3):
-            yield loaded.source.mark(path).file.parent / name
+            yield loaded_spec.source.mark(path).file.parent / name
 
 
 def _forms(file: Path) -> set[Path]:
@@ -94,14 +94,14 @@ def _forms(file: Path) -> set[Path]:
 
 
 YAML = ".yaml"
-UNUSED = "FL126"
+UNUSED_CODE = "FL126"
 """The code of a path that concerns no endpoint, and that no change can have."""
 HINT = "name a spec, a lock, a profile, a file of a model repository, or a folder of such files"
 
 
 @dataclass
 class Selection:
-    """What arguments select: endpoints of the project, and specs outside of it.
+    """The selection of arguments: endpoints of the project, and specs outside of it.
 
     Attributes:
         endpoints: Names, each once, in the order in which they were found.
@@ -116,9 +116,9 @@ class Selection:
     reasons: list[str] = field(default_factory=list)
 
     @classmethod
-    def union(cls, found: Iterable[Selection]) -> Selection:
-        """What any of them selects, each once."""
-        parts = list(found)
+    def union(cls, selections: Iterable[Selection]) -> Selection:
+        """Everything that one of them selects, each once."""
+        parts = list(selections)
         return cls(
             list(dict.fromkeys(name for part in parts for name in part.endpoints)),
             list(dict.fromkeys(file for part in parts for file in part.drafts)),
@@ -207,36 +207,36 @@ class FleetPaths:
                 return self._of_spec(file)
             case ["locks", environment, name] if name.endswith((LOCK_END, SPEC_END)):
                 if environment != self._environment:
-                    return self._nothing(file, f"it belongs to the environment {shown(environment)}")
-                return self._named(name.removesuffix(LOCK_END).removesuffix(SPEC_END), file)
+                    return self._empty_selection(file, f"it belongs to the environment {quote(environment)}")
+                return self._by_name(name.removesuffix(LOCK_END).removesuffix(SPEC_END), file)
             case ["environments", name] if name == f"{self._environment}{YAML}":
-                return self._all()
+                return self._all_endpoints()
             case ["environments", name] if name.endswith(YAML):
-                other = name.removesuffix(YAML)
-                reason = f"it is not the environment {self._environment!r}; pass `--env {other}` for it"
-                return self._nothing(file, reason)
+                other_name = name.removesuffix(YAML)
+                reason = f"it is not the environment {self._environment!r}; pass `--env {other_name}` for it"
+                return self._empty_selection(file, reason)
             case ["policies", *_, name] if name.endswith(YAML):
-                return self._all()
+                return self._all_endpoints()
             case [name] if name == PRICES:  # policies compare costs at these prices
-                return self._all()
+                return self._all_endpoints()
             case _:
-                return self._of_other(file)
+                return self._of_other_file(file)
 
-    def _all(self) -> Selection:
+    def _all_endpoints(self) -> Selection:
         return Selection(list(self._project.endpoints))
 
-    def _named(self, name: str, file: Path) -> Selection:
+    def _by_name(self, name: str, file: Path) -> Selection:
         if name in self._project.absent:
-            return self._nothing(file, self._project.absent[name].message)
+            return self._empty_selection(file, self._project.absent[name].message)
         return Selection([name]) if name in self._project.spec_files else Selection(gone=[name])
 
     def _of_spec(self, file: Path) -> Selection:
         if self._project.is_promoted:
-            return self._nothing(file, f"{self._environment} gets it by `fleet promote`")
+            return self._empty_selection(file, f"{self._environment} gets it by `fleet promote`")
         if file.name != FOLDER:
-            return self._named(file.stem, file)
+            return self._by_name(file.stem, file)
         below = self._below(file.parent)
-        return Selection(below) if below else self._nothing(file, "its folder has no specs")
+        return Selection(below) if below else self._empty_selection(file, "its folder has no specs")
 
     def _below(self, folder: Path) -> list[str]:
         files = self._project.spec_files
@@ -246,15 +246,15 @@ class FleetPaths:
     def _project(self) -> Project:
         return self._fleet.open(self._environment)
 
-    def _of_other(self, file: Path) -> Selection:
-        found, is_inside = self._of_input(file), self._is_inside(file)
-        if found.endpoints:
-            return found
+    def _of_other_file(self, file: Path) -> Selection:
+        selection, is_inside = self._of_input(file), self._is_inside(file)
+        if selection.endpoints:
+            return selection
         if self._drafts and file.suffix == YAML and file.is_file() and (not is_inside or _is_spec(file)):
             return Selection(drafts=[file])
         if not is_inside:
             raise self._unusable(file, "this is not a spec, and no endpoint uses it")
-        return self._nothing(file, f"no endpoint in {self._environment} uses it")
+        return self._empty_selection(file, f"no endpoint in {self._environment} uses it")
 
     def _of_input(self, file: Path) -> Selection:
         return Selection(self._endpoints_of(file))
@@ -269,12 +269,12 @@ class FleetPaths:
             return file
         return self._root / real.relative_to(root)
 
-    def _nothing(self, file: Path, reason: str) -> Selection:
+    def _empty_selection(self, file: Path, reason: str) -> Selection:
         inside = file.is_relative_to(self._root)
         return Selection(reasons=[f"{file.relative_to(self._root) if inside else file}: {reason}"])
 
     def _unusable(self, file: Path, message: str) -> FindingsError:
-        return FindingsError([Finding(code=UNUSED, message=message, hint=HINT, file=file)])
+        return FindingsError([Finding(code=UNUSED_CODE, message=message, hint=HINT, file=file)])
 
 
 def _is_hidden(*names: str) -> bool:

@@ -22,14 +22,14 @@ from triton_fleet.selection.condition import (
     TAG,
     Condition,
     is_condition,
+    quote,
     read_condition,
     refuse_spaces,
     require_right,
-    shown,
     tag_keys,
     wrong_selector,
 )
-from triton_fleet.selection.paths import UNUSED, FleetInputs, FleetPaths, Selection
+from triton_fleet.selection.paths import UNUSED_CODE, FleetInputs, FleetPaths, Selection
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import SPEC_END
 
@@ -62,7 +62,7 @@ class Selector:
         """
         if not arguments:
             return Selection(list(self._project.endpoints))
-        return Selection.union(self._selected(argument) for argument in dict.fromkeys(arguments))
+        return Selection.union(self._select_one(argument) for argument in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
         """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from.
@@ -72,16 +72,16 @@ class Selector:
         """
         if argument in self._names:
             return True
-        path = self._existing(argument)
+        path = self._existing_path(argument)
         try:
             if path is None:
-                return self._deleted(argument) is not None
+                return self._of_deleted_file(argument) is not None
             paths = self._paths_by(lambda file: self._inputs.endpoints_of(file))
             return bool(paths.of(path).endpoints) or (path.is_dir() and paths.is_own(path))
         except FindingsError as error:
-            return any(finding.code != UNUSED for finding in error.findings)
+            return any(finding.code != UNUSED_CODE for finding in error.findings)
 
-    def _selected(self, argument: str) -> Selection:
+    def _select_one(self, argument: str) -> Selection:
         if argument in self._names:
             return Selection([argument])
         terms = argument.split(AND)
@@ -89,36 +89,38 @@ class Selector:
         if any(map(is_condition, terms)):  # else a comma is a part of a path
             return self._of_terms(argument, terms)
         is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
-        path = self._existing(argument) if self._files and not is_glob else None
+        path = self._existing_path(argument) if self._files and not is_glob else None
         if path is not None:
             return self._paths.of(path)
         if condition := read_condition(argument):
             require_right(condition)
         if is_glob or ("[" in argument and "/" not in argument):
             return Selection(self._of_glob(argument))
-        deleted = self._deleted(argument) if self._files else None
-        if deleted is not None:
-            return deleted
+        selection = self._of_deleted_file(argument) if self._files else None
+        if selection is not None:
+            return selection
         raise self._unknown(argument)
 
     def _of_terms(self, argument: str, terms: Sequence[str]) -> Selection:
         of_terms = [self._of_term(argument, term) for term in terms]
         if len(of_terms) == 1:
             return of_terms[0]
-        names = [name for name in of_terms[0].endpoints if all(name in each.endpoints for each in of_terms)]
+        names = [
+            name
+            for name in of_terms[0].endpoints
+            if all(name in selection.endpoints for selection in of_terms)
+        ]
         if names:
             return Selection(names)
         if not any(term.startswith(CHANGED) for term in terms):
-            raise self._unmatched(
-                argument, "each part matches an endpoint, but no endpoint matches all parts"
-            )
-        return Selection(reasons=[f"{shown(argument)}: none of the changed endpoints matches"])
+            raise self._no_match(argument, "each part matches an endpoint, but no endpoint matches all parts")
+        return Selection(reasons=[f"{quote(argument)}: none of the changed endpoints matches"])
 
     def _of_term(self, argument: str, term: str) -> Selection:
         if term.startswith(CHANGED):
             if not self._files:
                 hint = "name the endpoints, or select them by a glob or a condition"
-                raise wrong_selector(f"{shown(term)}: this command does not accept `{CHANGED}`", hint)
+                raise wrong_selector(f"{quote(term)}: this command does not accept `{CHANGED}`", hint)
             return self._of_changes(term.removeprefix(CHANGED))
         if term in self._names:
             return Selection([term])
@@ -127,7 +129,7 @@ class Selector:
         if GLOB & {*term}:
             return Selection(self._of_glob(term))
         if not term:
-            raise wrong_selector(f"{shown(argument)} has an empty part", _ONE_TERM)
+            raise wrong_selector(f"{quote(argument)} has an empty part", _ONE_TERM)
         raise self._unknown(term)
 
     def _of_changes(self, reference: str) -> Selection:
@@ -137,35 +139,35 @@ class Selector:
         of_changes = Selection.union(self._paths.of_file(file) for file in changes)
         of_changes.drafts.clear()  # only those that are named are checked
         if not (of_changes.endpoints or of_changes.gone):
-            of_changes.reasons[:] = [f"no endpoint changed since {shown(reference)}"]
+            of_changes.reasons[:] = [f"no endpoint changed since {quote(reference)}"]
         return of_changes
 
     def _of_condition(self, condition: Condition) -> list[str]:
         environment = self._project.environment
-        names = [each.spec.endpoint for each in self._loaded if condition.fits(each, environment)]
+        names = [spec.spec.endpoint for spec in self._specs if condition.fits(spec, environment)]
         if names:
             return names
-        raise self._unmatched(condition.text, self._hint_for(condition))
+        raise self._no_match(condition.text, self._hint_for(condition))
 
     def _hint_for(self, condition: Condition) -> str:
-        """What to write for a condition that no endpoint fulfils."""
+        """The hint for a condition that no endpoint fulfils."""
         environment = self._project.environment
-        known = {value for each in self._loaded for value in condition.values(each, environment) if value}
-        if not known and condition.key.startswith(TAG):
-            keys = {key for each in self._loaded for key in tag_keys(each, environment)}
+        values = {value for spec in self._specs for value in condition.values(spec, environment) if value}
+        if not values and condition.key.startswith(TAG):
+            keys = {key for spec in self._specs for key in tag_keys(spec, environment)}
             return f"no spec sets it; {did_you_mean(condition.key, keys, list_all=True)}"
-        if not known:
+        if not values:
             return "no spec sets it"
         if condition.operator == "!=":
-            return f"every endpoint matches {shown(f'{condition.key}={condition.value}')}"
+            return f"every endpoint matches {quote(f'{condition.key}={condition.value}')}"
         word = condition.value if condition.operator == "=" else ""  # nothing is near an order
-        return did_you_mean(word, known, list_all=True)
+        return did_you_mean(word, values, list_all=True)
 
     def _of_glob(self, pattern: str) -> list[str]:
         """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
         if "/" not in pattern:
             names = [name for name in self._project.endpoints if fnmatchcase(name, pattern)]
-            known = list(self._project.endpoints)
+            choices = list(self._project.endpoints)
         else:
             files = {name: self._project.spec_files[name] for name in self._project.endpoints}
             patterns = [os.path.normpath(Path(escape(str(base)), pattern)) for base in self._bases]
@@ -178,15 +180,15 @@ class Selector:
                     for pattern in patterns
                 )
             ]
-            known = [file.relative_to(self._root).as_posix() for file in files.values()]
+            choices = [file.relative_to(self._root).as_posix() for file in files.values()]
         if not names:
-            raise self._unmatched(pattern, did_you_mean(pattern, known, list_all=True))
+            raise self._no_match(pattern, did_you_mean(pattern, choices, list_all=True))
         return names
 
-    def _existing(self, argument: str) -> Path | None:
-        return next((each for each in self._candidates(argument) if _exists(each)), None)
+    def _existing_path(self, argument: str) -> Path | None:
+        return next((path for path in self._candidates(argument) if _exists(path)), None)
 
-    def _deleted(self, argument: str) -> Selection | None:
+    def _of_deleted_file(self, argument: str) -> Selection | None:
         """The endpoints of a file that no longer exists, and that a branch has."""
         tree = work_tree(self._root)
         if tree is None or not argument.isprintable():
@@ -199,33 +201,33 @@ class Selector:
         path = unquoted(argument)
         if not path or "\0" in path:
             return []
-        return [Path(each) for each in dict.fromkeys(os.path.normpath(base / path) for base in self._bases)]
+        return [Path(text) for text in dict.fromkeys(os.path.normpath(base / path) for base in self._bases)]
 
     @cached_property
     def _bases(self) -> tuple[Path, ...]:
-        """What paths may be relative to; an absolute one is the same from each."""
+        """Folders that paths may be relative to; an absolute one is the same from each."""
         return Path.cwd(), self._root, self._tree
 
     def _unknown(self, name: str) -> FindingsError:
-        message = f"there is no endpoint, file or folder {shown(name)}" if name else "no endpoint was named"
+        message = f"there is no endpoint, file or folder {quote(name)}" if name else "no endpoint was named"
         hint = did_you_mean(name, self._names, list_all=True)
         if name in KEYS:  # what a shell leaves of `triton<25`
             hint = f"put a condition in quotes: '{name}=…'"
-        if AND in name and all(each.strip() in self._names for each in name.split(AND)):
+        if AND in name and all(part.strip() in self._names for part in name.split(AND)):
             hint = "separate endpoints with spaces: a comma joins parts that must all match"
         return FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
-    def _unmatched(self, selector: str, hint: str) -> FindingsError:
-        message = f"no endpoint in {self._environment} matches {shown(selector)}"
+    def _no_match(self, selector: str, hint: str) -> FindingsError:
+        message = f"no endpoint in {self._environment} matches {quote(selector)}"
         return FindingsError([Finding(code="FL506", message=message, hint=hint)])
 
     @cached_property
     def _names(self) -> list[str]:
         """All that have a spec, those among them that the environment does not have."""
-        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *self._promoted]))
+        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *self._promoted_names]))
 
     @cached_property
-    def _promoted(self) -> list[str]:
+    def _promoted_names(self) -> list[str]:
         return locked_endpoints(self._root, self._environment, SPEC_END)
 
     @cached_property
@@ -238,7 +240,7 @@ class Selector:
         return self._fleet.open(self._environment)
 
     @cached_property
-    def _loaded(self) -> list[LoadedSpec]:
+    def _specs(self) -> list[LoadedSpec]:
         """All specs: one that cannot be read would else not be selected, unnoticed."""
         return all_of(self._project.endpoints, self._project.load)
 

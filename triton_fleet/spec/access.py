@@ -22,8 +22,8 @@ _ALIAS = re.compile(r"(arn:[^/]*:)?alias/.*")
 
 def _key(value: str) -> str:
     if not _KEY.fullmatch(value):
-        asked = quote(value) if value else "alias/NAME"
-        command = f"aws kms describe-key --key-id {asked} --query KeyMetadata.Arn --output text"
+        key = quote(value) if value else "alias/NAME"
+        command = f"aws kms describe-key --key-id {key} --query KeyMetadata.Arn --output text"
         problem = "an alias is not accepted" if _ALIAS.fullmatch(value) else "it is not the ARN of a KMS key"
         raise Mistake(problem, f"write the key's own ARN; `{command}` prints it")
     return value
@@ -70,41 +70,41 @@ GITHUB, GITLAB = "token.actions.githubusercontent.com", "gitlab.com"
 """The issuers of tokens. Source: GitHub's openid-connect-reference, GitLab's ci/cloud_services/aws."""
 
 
-def _named(
-    pattern: str, what: str, example: str, parse: Callable[[str], object] = str
+def _name_type(
+    pattern: str, noun: str, example: str, parse: Callable[[str], object] = str
 ) -> tuple[Callable[[str], str], WithJsonSchema]:
     """The validator of a name that becomes part of a trust, and its form.
 
     `parse` raises more precise mistakes than that a value does not have the form.
     """
 
-    def validated(value: str) -> str:
-        hint = f"write {what}, `{example}`"
+    def validate(value: str) -> str:
+        hint = f"write {noun}, `{example}`"
         if "*" in value or "?" in value:
             raise Mistake("a wildcard would trust everything that matches it", hint)
         if ":" in value:
             raise Mistake("`:` separates the parts of what is trusted", hint)
         parse(value)
         if not re.fullmatch(pattern, value):
-            raise Mistake(f"it is not {what}", hint)
+            raise Mistake(f"it is not {noun}", hint)
         return value
 
-    return validated, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$", "maxLength": 200})
+    return validate, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$", "maxLength": 200})
 
 
-_repository, _REPOSITORY = _named(PATTERN, "one repository of GitHub", EXAMPLE, GitHubRepository.parse)
-_project, _PROJECT = _named(
+_repository, _REPOSITORY = _name_type(PATTERN, "one repository of GitHub", EXAMPLE, GitHubRepository.parse)
+_project, _PROJECT = _name_type(
     r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+", "one project of GitLab with its groups", "example/fleet"
 )
-_environment, _ENVIRONMENT = _named(r"[A-Za-z0-9][A-Za-z0-9._-]*", "one environment of GitHub", "prod")
-_branch, _BRANCH = _named(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "one branch", "main")
+_environment, _ENVIRONMENT = _name_type(r"[A-Za-z0-9][A-Za-z0-9._-]*", "one environment of GitHub", "prod")
+_branch, _BRANCH = _name_type(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "one branch", "main")
 _Length = Field(max_length=200)
 
 
 def _provider(issuer: str) -> tuple[Callable[[str], str], WithJsonSchema]:
     pattern = rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:oidc-provider/{re.escape(issuer)}"
 
-    def validated(value: str) -> str:
+    def validate(value: str) -> str:
         if not re.fullmatch(pattern, value):
             hint = (
                 f"write `arn:aws:iam::ACCOUNT:oidc-provider/{issuer}`;"
@@ -113,7 +113,7 @@ def _provider(issuer: str) -> tuple[Callable[[str], str], WithJsonSchema]:
             raise Mistake(f"it is not the ARN of an OIDC provider for {issuer}", hint)
         return value
 
-    return validated, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+    return validate, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
 
 
 _github_provider, _GITHUB_PROVIDER = _provider(GITHUB)
@@ -176,10 +176,10 @@ class GitHubAccess(Document):
     def _require_same_repository(cls, former: str | None, info: ValidationInfo) -> str | None:
         if former is None or "repository" not in info.data:
             return former
-        before, now = GitHubRepository.parse(former), GitHubRepository.parse(info.data["repository"])
-        if before == now:
+        before, repository = GitHubRepository.parse(former), GitHubRepository.parse(info.data["repository"])
+        if before == repository:
             raise Mistake("it is what `repository` has", "leave it out")
-        if before.has_ids and now.has_ids and before.id != now.id:
+        if before.has_ids and repository.has_ids and before.id != repository.id:
             hint = "write an earlier form of the same repository: its id never changes"
             raise Mistake("it has another id than `repository`, so it is another repository", hint)
         return former
@@ -204,8 +204,8 @@ class Access(Document):
 
 
 def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
-    if twice := [value for value, count in Counter(values).items() if count > 1]:
-        raise ValueError(f"{twice[0]!r} is listed twice")
+    if duplicates := [value for value, count in Counter(values).items() if count > 1]:
+        raise ValueError(f"{duplicates[0]!r} is listed twice")
     return values
 
 

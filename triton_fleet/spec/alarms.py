@@ -11,7 +11,7 @@ from triton_fleet.spec.values import Count, Document, Milliseconds, Seconds, Sha
 
 AlarmSeverity: TypeAlias = Literal["warning", "critical"]
 SEVERITIES: tuple[AlarmSeverity, ...] = ("warning", "critical")
-"""What can wait for the working day, and what cannot."""
+"""Severities: `warning` can wait for the working day, the other cannot."""
 MINUTE = 60
 
 

@@ -94,7 +94,7 @@ BY_HAND = (
     f"subscribe it by hand, and let its owner confirm: {_SUBSCRIBE.format('sqs')} (or lambda);"
     " no deploy touches that"
 )
-"""What can be done about a queue or a function that is not of the environment's account and region."""
+"""The hint for a queue or a function that is not of the environment's account and region."""
 
 
 def _subscriber(value: str) -> str:
@@ -109,8 +109,8 @@ def _subscriber(value: str) -> str:
 
 
 def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
-    if twice := [value for value, count in Counter(values).items() if count > 1]:
-        raise ValueError(f"{twice[0]!r} is listed twice")
+    if duplicates := [value for value, count in Counter(values).items() if count > 1]:
+        raise ValueError(f"{duplicates[0]!r} is listed twice")
     return values
 
 
@@ -142,5 +142,5 @@ class Notifications(OwnerNotifications):
 
 def protocol(subscriber: str) -> str:
     """How SNS reaches a subscriber: `email`, `sqs` or `lambda`."""
-    found = _ARN.fullmatch(subscriber)
-    return (found[1] or found[2]) if found else "email"
+    match = _ARN.fullmatch(subscriber)
+    return (match[1] or match[2]) if match else "email"

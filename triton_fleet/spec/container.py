@@ -87,11 +87,11 @@ class Network(Document):
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if bool(self.subnets) is not bool(self.security_groups):
-            missing = "security_groups" if self.subnets else "subnets"
+            key = "security_groups" if self.subnets else "subnets"
             raise ValueError(
-                f"a VPC is named by both its `subnets` and its `security_groups`: give `{missing}` too"
+                f"a VPC is named by both its `subnets` and its `security_groups`: give `{key}` too"
             )
-        for what, ids in (("subnet", self.subnets), ("security group", self.security_groups)):
+        for noun, ids in (("subnet", self.subnets), ("security group", self.security_groups)):
             if len(set(ids)) < len(ids):
-                raise ValueError(f"a {what} is listed twice")
+                raise ValueError(f"a {noun} is listed twice")
         return self

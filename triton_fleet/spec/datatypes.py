@@ -38,7 +38,7 @@ class Datatype(StrEnum):
 
     @property
     def in_config(self) -> str:
-        """What a config.pbtxt calls it."""
+        """Its name in a config.pbtxt."""
         return "TYPE_STRING" if self is Datatype.BYTES else f"TYPE_{self.value}"
 
     @property
@@ -58,9 +58,9 @@ class Datatype(StrEnum):
             return self._wrong_float(value)
         if isinstance(value, bool) or not isinstance(value, int):
             return "is not a whole number"
-        unsigned = self.value.startswith("U")
-        bits = 8 * self.bytes - (not unsigned)
-        low, high = 0 if unsigned else -(1 << bits), (1 << bits) - 1
+        is_unsigned = self.value.startswith("U")
+        bits = 8 * self.bytes - (not is_unsigned)
+        low, high = 0 if is_unsigned else -(1 << bits), (1 << bits) - 1
         return None if low <= value <= high else f"is not from {low} to {high}"
 
     def _wrong_float(self, value: object) -> str | None:

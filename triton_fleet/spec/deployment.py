@@ -140,9 +140,9 @@ class Deployment:
         """The parameter of the parameter store with the ARN of the role of SageMaker's jobs."""
         return f"/triton-fleet/{self.environment}/engine-job-role"
 
-    def build_failures(self, what: str) -> str:
+    def build_failures(self, noun: str) -> str:
         """The EventBridge rule that reports failed builds of an `engine` or an `image`."""
-        return f"{self.stack}-{what}-failures"
+        return f"{self.stack}-{noun}-failures"
 
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""

@@ -16,7 +16,7 @@ from triton_fleet.spec.alarms import Alarms
 from triton_fleet.spec.contacts import EndpointOwner
 from triton_fleet.spec.container import Container, Network, Variables
 from triton_fleet.spec.engine import Engine
-from triton_fleet.spec.image import NONE_GIVEN, ONE_OF_TWO, SHARED_FOLDER, OwnImage
+from triton_fleet.spec.image import NO_IMAGE_SOURCE, ONE_OF_TWO, SHARED_FOLDER, OwnImage
 from triton_fleet.spec.instance import Instance, InstanceType, Scaling, Timeouts
 from triton_fleet.spec.monitoring import PUBLISHED, Capture, Logs, Metrics
 from triton_fleet.spec.profile import EnvironmentName, EnvironmentOverrides, ProfileNames
@@ -187,7 +187,7 @@ class EndpointSpec(Document):
     def _is_the_only_image(cls, image: OwnImage | None, info: ValidationInfo) -> OwnImage | None:
         is_mode = info.data.get("mode") is Mode.SHARED_CONTAINER
         if image is not None and not image.has_place and not is_mode:
-            raise Mistake(NONE_GIVEN, ONE_OF_TWO)
+            raise Mistake(NO_IMAGE_SOURCE, ONE_OF_TWO)
         if image is not None and info.data.get("image_digest") is not None and image.uri is not None:
             raise Mistake("`image_digest` is of the release's image", "leave one of the two out", ("uri",))
         return image
@@ -196,12 +196,12 @@ class EndpointSpec(Document):
     @classmethod
     def _is_read_here(cls, language: int) -> int:
         if language != LANGUAGE:
-            other = (
+            message = (
                 "another version of triton-fleet reads it: see `fleet upgrade-check`"
                 if language > LANGUAGE
                 else ""
             )
-            hint = other or f"write the spec in version {LANGUAGE}, which docs/spec.md describes"
+            hint = message or f"write the spec in version {LANGUAGE}, which docs/spec.md describes"
             raise Mistake(f"this triton-fleet reads version {LANGUAGE} of the spec language", hint)
         return language
 
@@ -215,9 +215,11 @@ class EndpointSpec(Document):
             raise ValueError("a locked set of archives has at least one")
         if (count := sum(model.copies or 1 for model in models)) > ARCHIVES:
             raise ValueError(f"these are {count} archives; an endpoint has {ARCHIVES} at most")
-        counts = Counter(each.name for index, model in enumerate(models) for each in model.packed(index))
-        if twice := sorted(name for name, count in counts.items() if count > 1):
-            raise ValueError(f"two archives are named {twice[0]!r}: a target model's name leads to one")
+        counts = Counter(
+            archive.name for index, model in enumerate(models) for archive in model.packed(index)
+        )
+        if duplicates := sorted(name for name, count in counts.items() if count > 1):
+            raise ValueError(f"two archives are named {duplicates[0]!r}: a target model's name leads to one")
         if long := [name for name in counts if len(name) > NAME_LENGTH]:
             raise ValueError(f"{long[0]!r} is longer than {NAME_LENGTH} characters")
         return models
@@ -226,15 +228,15 @@ class EndpointSpec(Document):
     @classmethod
     def _have_names_of_their_own(cls, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
         counts = Counter(sample.name for sample in samples)
-        if twice := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two samples are named {twice[0]!r}")
+        if duplicates := [name for name, count in counts.items() if count > 1]:
+            raise ValueError(f"two samples are named {duplicates[0]!r}")
         return samples
 
     @field_validator("warm")
     @classmethod
     def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if twice := [name for name, count in Counter(names).items() if count > 1]:
-            raise ValueError(f"{twice[0]!r} is listed twice")
+        if duplicates := [name for name, count in Counter(names).items() if count > 1]:
+            raise ValueError(f"{duplicates[0]!r} is listed twice")
         return names
 
     @field_validator("alarms")
@@ -281,13 +283,13 @@ class EndpointSpec(Document):
     @property
     def packed(self) -> tuple[PackedArchive, ...]:
         """All archives, copies one by one, in the order of the spec."""
-        return tuple(each for index, model in enumerate(self.models) for each in model.packed(index))
+        return tuple(archive for index, model in enumerate(self.models) for archive in model.packed(index))
 
 
 S3 = "s3://"
 FORM = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/(?:.*/|.*\.tar\.gz)?")
 HINT = "write `s3://BUCKET/KEY.tar.gz`, or `s3://BUCKET/PREFIX/` with a slash at its end"
-"""What to write for a repository that is misnamed."""
+"""The hint for a repository that is misnamed."""
 
 
 def in_s3(archive: Archive) -> bool:
@@ -301,7 +303,7 @@ def onnx_in_s3(engine: Engine) -> bool:
 
 
 def name_problem(archive: Archive) -> str:
-    """What is wrong with the name of a repository in S3; empty where it is an archive or a prefix."""
+    """The problem of the name of a repository in S3; empty where it is an archive or a prefix."""
     if FORM.fullmatch(archive.repository):
         return ""
     return f"{archive.repository!r} is neither an archive nor a prefix in S3"

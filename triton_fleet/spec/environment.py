@@ -25,7 +25,7 @@ from triton_fleet.spec.values import Bytes, Document, Mistake, TagKey, Tags
 LOCAL = "local"
 """The environment of the embedded AWS on this machine."""
 ENVIRONMENT_TAG = "triton-fleet:environment"
-"""What holds a statement to the endpoints of one environment; no other may set it."""
+"""The tag that holds a statement to the endpoints of one environment; no other may set it."""
 _RUNBOOK = re.compile(r"https://[^\s#]+#?")
 
 
@@ -192,7 +192,7 @@ class Environment(Document):
         return self.environment == LOCAL
 
     def own_values(self, endpoint: str, *path: str) -> Iterator[object]:
-        """What its own file has at a path of a spec, in `defaults` and in the endpoint's `overrides`."""
+        """Values of its own file at a path of a spec, in `defaults` and in the endpoint's `overrides`."""
         for layer in (self.defaults, self.overrides.get(endpoint)):
             value: object = layer
             for key in path:
@@ -201,7 +201,7 @@ class Environment(Document):
                 yield value
 
     def allowance_hint(self, key: str) -> str:
-        """What to do about a value that only a key of this environment may allow."""
+        """The hint for a value that only a key of this environment may allow."""
         return f"leave it out, or add it to `{key}` in {self.file}: a spec cannot `allow` it"
 
     def lock_command(self, endpoint: str) -> str:
@@ -237,16 +237,16 @@ class Environment(Document):
     @field_validator("access")
     @classmethod
     def _is_of_an_account(cls, access: Access, info: ValidationInfo) -> Access:
-        for key, each in (("github", access.github), ("gitlab", access.gitlab)):
-            if each is None:
+        for key, jobs in (("github", access.github), ("gitlab", access.gitlab)):
+            if jobs is None:
                 continue
             if info.data.get("environment") == LOCAL:
                 hint = "leave `access` out: whoever starts the embedded AWS has its credentials"
                 raise Mistake("no repository deploys to this machine", hint, (key,))
             if (
-                each.provider
+                jobs.provider
                 and {"account", "region"} <= info.data.keys()
-                and (problem := elsewhere(each.provider, info.data["account"], info.data["region"]))
+                and (problem := elsewhere(jobs.provider, info.data["account"], info.data["region"]))
             ):
                 raise Mistake(problem, "a role trusts only its own account's providers", (key, "provider"))
         return access
@@ -274,10 +274,10 @@ class Environment(Document):
     def _are_of_this_account(cls, notifications: Notifications, info: ValidationInfo) -> Notifications:
         if not {"account", "region"} <= info.data.keys():
             return notifications
-        owners = ((("owners", team), each) for team, each in notifications.owners.items())
+        owners = ((("owners", team), topics) for team, topics in notifications.owners.items())
         everybody: tuple[tuple[str, ...], OwnerNotifications] = ((), notifications)
-        for below, each in (everybody, *owners):
-            for severity, subscribers in each.by_severity.items():
+        for below, topics in (everybody, *owners):
+            for severity, subscribers in topics.by_severity.items():
                 for index, subscriber in enumerate(subscribers):
                     if protocol(subscriber) != "email" and (
                         problem := elsewhere(subscriber, info.data["account"], info.data["region"])

@@ -14,14 +14,14 @@ ImageUri = Annotated[str, StringConstraints(pattern=rf"^{_ECR}/{_PART}(/{_PART})
 """A repository of Amazon ECR, with its registry and without tag or digest."""
 ArgumentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
 PLATFORM = "linux/amd64"
-"""What SageMaker's instances with a GPU run."""
+"""The platform of SageMaker's instances with a GPU."""
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 """The type of the manifests that SageMaker takes."""
 TRITON_IMAGE = "TRITON_IMAGE"
 """The build argument that every build gets: the release's own image."""
 
 
-NONE_GIVEN = "neither `build` nor `uri` is given"
+NO_IMAGE_SOURCE = "neither `build` nor `uri` is given"
 ONE_OF_TWO = "write `{build: FOLDER}`, or `{uri: REPOSITORY, digest: sha256:...}`"
 
 
@@ -51,7 +51,7 @@ class OwnImage(Document):
         if self.build is not None and self.uri is not None:
             raise Mistake("both `build` and `uri` are given", ONE_OF_TWO)
         if not self.has_place and not self.args:
-            raise Mistake(NONE_GIVEN, ONE_OF_TWO)
+            raise Mistake(NO_IMAGE_SOURCE, ONE_OF_TWO)
         if self.uri is not None and self.digest is None:
             raise Mistake("`digest` is missing", "`fleet images inspect URI:TAG` shows the digest of a tag")
         if self.build is not None and self.digest is not None:
@@ -77,7 +77,7 @@ PackageVersion = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9.!+_
 
 
 class ImageFacts(Document):
-    """What is known of an image; None where nothing shows it."""
+    """Facts about an image; None where nothing shows them."""
 
     architecture: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}/[a-z0-9_]{1,16}$")] | None = None
     """Operating system and processor: `linux/amd64`."""

@@ -40,5 +40,5 @@ class ImageName:
 
 def image_name(text: str) -> ImageName | None:
     """The parts of a name; None where it is not the name of an image."""
-    found = _NAME.fullmatch(text) if len(text) <= MAX_LENGTH else None
-    return ImageName(**{part: value or "" for part, value in found.groupdict().items()}) if found else None
+    match = _NAME.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    return ImageName(**{part: value or "" for part, value in match.groupdict().items()}) if match else None

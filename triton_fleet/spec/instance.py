@@ -91,8 +91,8 @@ class Scaling(Document):
     @property
     def targets(self) -> Mapping[str, float]:
         """The targets that the spec sets, by measure."""
-        held = {measure: getattr(self, measure) for measure in MEASURES}
-        return {measure: value for measure, value in held.items() if value is not None}
+        values = {measure: getattr(self, measure) for measure in MEASURES}
+        return {measure: value for measure, value in values.items() if value is not None}
 
     @property
     def most(self) -> int:
@@ -102,31 +102,31 @@ class Scaling(Document):
     @property
     def ceilings(self) -> Mapping[KeyPath, int]:
         """The most instances, by default and in each schedule that sets it, by their keys in the spec."""
-        scheduled: dict[KeyPath, int] = {
-            ("scaling", "schedules", index, "max"): each.max
-            for index, each in enumerate(self.schedules)
-            if each.max is not None
+        by_schedule: dict[KeyPath, int] = {
+            ("scaling", "schedules", index, "max"): schedule.max
+            for index, schedule in enumerate(self.schedules)
+            if schedule.max is not None
         }
-        return {("scaling", "max"): self.max, **scheduled}
+        return {("scaling", "max"): self.max, **by_schedule}
 
     @property
     def floors(self) -> Mapping[KeyPath, int]:
         """The fewest instances, by default and in each schedule that sets it, by their keys in the spec."""
-        scheduled: dict[KeyPath, int] = {
-            ("scaling", "schedules", index, "min"): each.min
-            for index, each in enumerate(self.schedules)
-            if each.min is not None
+        by_schedule: dict[KeyPath, int] = {
+            ("scaling", "schedules", index, "min"): schedule.min
+            for index, schedule in enumerate(self.schedules)
+            if schedule.min is not None
         }
-        return {("scaling", "min"): self.min, **scheduled}
+        return {("scaling", "min"): self.min, **by_schedule}
 
     @model_validator(mode="after")
     def _has_range_and_target(self) -> Self:
         if self.min > self.max:
             raise ValueError(f"`min` is {self.min} and `max` is {self.max}: `min` must not exceed `max`")
         if not self.targets and not self.schedules:
-            named = ", ".join(f"`{measure}`" for measure in MEASURES)
-            raise ValueError(f"nothing to scale on: set one or more of {named}, `schedules`")
+            measures = ", ".join(f"`{measure}`" for measure in MEASURES)
+            raise ValueError(f"nothing to scale on: set one or more of {measures}, `schedules`")
         counts = Counter(schedule.name for schedule in self.schedules)
-        if twice := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two schedules are named {twice[0]!r}")
+        if duplicates := [name for name, count in counts.items() if count > 1]:
+            raise ValueError(f"two schedules are named {duplicates[0]!r}")
         return self

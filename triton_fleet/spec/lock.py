@@ -32,7 +32,7 @@ class InstanceGroup(Document):
 
 
 class LockedModel(Document):
-    """What a model's config.pbtxt and files contain; all defaults where the config cannot be read."""
+    """Facts of a model's config.pbtxt and files; all defaults where the config cannot be read."""
 
     unreadable: bool = False
     """Whether there is a config.pbtxt that is not in protobuf's text format, or holds what no model has."""
@@ -103,7 +103,7 @@ class LockedArchive(Document):
 
 
 class LockedRepository(Document):
-    """What an entry of the spec's `models` was packed from; it names what has changed since."""
+    """The repository that an entry of `models` was packed from; it names what has changed since."""
 
     onnx: dict[str, Digest] = Field(default_factory=dict)
     """Digests of the ONNX files, by path."""
@@ -112,7 +112,7 @@ class LockedRepository(Document):
 
 
 class Lock(Document):
-    """What one environment runs behind one endpoint."""
+    """Artifacts that one environment runs behind one endpoint."""
 
     endpoint: Name
     promoted_from: str | None = None

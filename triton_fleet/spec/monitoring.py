@@ -27,12 +27,12 @@ PUBLISHED = 60
 
 
 def _published_by_sagemaker(seconds: int) -> int:
-    allowed = property_at(
+    intervals = property_at(
         "EndpointConfig", ("MetricsConfig", "MetricPublishFrequencyInSeconds")
     ).property.allowed
-    if seconds not in allowed:
-        listed = ", ".join(f"`{each}s`" for each in allowed)
-        raise Mistake("SageMaker does not publish metrics at that interval", f"write one of {listed}")
+    if seconds not in intervals:
+        choices = ", ".join(f"`{interval}s`" for interval in intervals)
+        raise Mistake("SageMaker does not publish metrics at that interval", f"write one of {choices}")
     return seconds
 
 
@@ -61,8 +61,8 @@ class Metrics(Document):
     @field_validator("triton_dimensions")
     @classmethod
     def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-            raise ValueError(f"{twice[0]!r} is listed twice")
+        if duplicates := sorted(name for name, count in Counter(names).items() if count > 1):
+            raise ValueError(f"{duplicates[0]!r} is listed twice")
         return names
 
     @property

@@ -52,7 +52,7 @@ Day = Annotated[
 """A day as `2027-03-31`."""
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
@@ -61,7 +61,7 @@ Pattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9*][A-Za-z0-9*._-
 Patterns = Annotated[
     tuple[Pattern, ...],
     Field(strict=False, min_length=1),
-    BeforeValidator(_listed, json_schema_input_type=Pattern | Annotated[list[Pattern], Field(min_length=1)]),
+    BeforeValidator(_as_list, json_schema_input_type=Pattern | Annotated[list[Pattern], Field(min_length=1)]),
 ]
 """One pattern, or a list of patterns of which one has to match."""
 Dollars = Annotated[float, Field(ge=0, le=1e12)]
@@ -129,9 +129,9 @@ class SecurityFixes(Document):
     @field_validator("fixes")
     @classmethod
     def _name_fixes(cls, ids: tuple[str, ...]) -> tuple[str, ...]:
-        for index, each in enumerate(ids):
-            if each not in FIX_IDS:
-                raise Mistake("the catalog has no such fix", did_you_mean(each, FIX_IDS), (index,))
+        for index, fix in enumerate(ids):
+            if fix not in FIX_IDS:
+                raise Mistake("the catalog has no such fix", did_you_mean(fix, FIX_IDS), (index,))
         return ids
 
     @model_validator(mode="after")
@@ -165,7 +165,7 @@ class Requirements(Document):
     """Security fixes that the release of `triton` has to have. Default: none."""
 
     @model_validator(mode="after")
-    def _requires_something(self) -> Self:
+    def _require_any_key(self) -> Self:
         if not self.model_fields_set:
             raise Mistake("it requires nothing", f"write one of {', '.join(type(self).model_fields)}")
         return self
@@ -202,7 +202,7 @@ class Statement(Document):
     """Tags that the spec or the environment must have, each with a value."""
 
     @model_validator(mode="after")
-    def _limits_something(self) -> Self:
+    def _require_any_limit(self) -> Self:
         if all(getattr(self, key) in (None, ()) for key in LIMITS):
             raise Mistake("the statement limits nothing", f"write one of {', '.join(LIMITS)}")
         return self
@@ -215,7 +215,7 @@ _BELOW: dict[str, type[Document]] = {
     "require": Requirements,
 }
 ALLOWABLE = (*LIMITS, *(f"{key}.{name}" for key, below in _BELOW.items() for name in below.model_fields))
-"""What an exception may name of a statement."""
+"""Keys of a statement that an exception may name."""
 Limit = Annotated[str, WithJsonSchema({"type": "string", "enum": list(ALLOWABLE)})]
 
 
@@ -257,7 +257,7 @@ class Policy(Document):
     owner: Owner
     """Who decides on the policy and its exceptions."""
     statements: Annotated[tuple[Statement, ...], Field(strict=False, min_length=1)]
-    """What is allowed, and for which endpoints."""
+    """The statements: limits, and the endpoints that they are for."""
     exceptions: Annotated[tuple[PolicyException, ...], Field(strict=False)] = ()
     """Who may break a statement, and until when."""
 
@@ -265,8 +265,8 @@ class Policy(Document):
     @classmethod
     def _have_names_of_their_own(cls, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
         counts = Counter(statement.name for statement in statements)
-        if twice := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two statements are named {twice[0]!r}: exceptions could not name one")
+        if duplicates := [name for name, count in counts.items() if count > 1]:
+            raise ValueError(f"two statements are named {duplicates[0]!r}: exceptions could not name one")
         return statements
 
     @field_validator("exceptions")
@@ -275,9 +275,9 @@ class Policy(Document):
         cls, exceptions: tuple[PolicyException, ...], info: ValidationInfo
     ) -> tuple[PolicyException, ...]:
         if "statements" in info.data:
-            names = [each.name for each in info.data["statements"]]
-            for index, each in enumerate(exceptions):
-                if each.statement not in names:
-                    hint = did_you_mean(each.statement, names, list_all=True)
+            names = [statement.name for statement in info.data["statements"]]
+            for index, statement in enumerate(exceptions):
+                if statement.statement not in names:
+                    hint = did_you_mean(statement.statement, names, list_all=True)
                     raise Mistake("no statement of this file has that name", hint, (index, "statement"))
         return exceptions

@@ -94,15 +94,15 @@ class PriceBook:
     def price(self, instance_type: str, region: str) -> Price | None:
         """The price of one instance for an hour, in the currency; None if it is unknown."""
         if self.own and self.states(instance_type, region):
-            agreed = _exact(self.own.prices[region][instance_type])
-            return Price(hourly=agreed, origin=f"{PRICES} of {self.own.date} states it", certain=True)
-        found, factor = hosting_price(instance_type, region), self._factor
-        if found is None or factor is None:
+            own_price = _exact(self.own.prices[region][instance_type])
+            return Price(hourly=own_price, origin=f"{PRICES} of {self.own.date} states it", certain=True)
+        hosting, factor = hosting_price(instance_type, region), self._factor
+        if hosting is None or factor is None:
             return None
         if factor == 1:
-            return found
-        hourly = (found.hourly * factor).quantize(SMALLEST, ROUND_HALF_UP)
-        return replace(found, hourly=max(hourly, SMALLEST), origin=f"{found.origin}{self._changes}")
+            return hosting
+        hourly = (hosting.hourly * factor).quantize(SMALLEST, ROUND_HALF_UP)
+        return replace(hosting, hourly=max(hourly, SMALLEST), origin=f"{hosting.origin}{self._changes}")
 
     def states(self, instance_type: str, region: str) -> bool:
         """Whether the fleet's own file has the price."""
@@ -124,9 +124,9 @@ class PriceBook:
             return problem, f"write `usd_rate`, the {self.currency} for one dollar, into {PRICES}"
         line = f"`prices: {{{region}: {{{instance_type}: PRICE}}}}`"
         example = line if self.own else f"with a `date` and {line}"
-        who = "neither the catalog nor prices.yaml has a" if self.own else "the catalog has no"
+        sources = "neither the catalog nor prices.yaml has a" if self.own else "the catalog has no"
         remedy = f"write its price per hour into {PRICES} at the top of the fleet, {example}"
-        return f"{who} price of {instance_type} in {region}", remedy
+        return f"{sources} price of {instance_type} in {region}", remedy
 
     @property
     def words(self) -> str:

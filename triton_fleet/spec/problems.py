@@ -1,4 +1,4 @@
-"""What pydantic refuses, as findings: file and line, what was found, what is allowed, what was meant."""
+"""Refusals of pydantic as findings: file and line, what was found, what is allowed, what was meant."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ELSEWHERE: Mapping[type[BaseModel], tuple[type[BaseModel], str]] = {
 LISTED = 40
 """The most words that are named as what could be meant."""
 NO_KEYS = ("[key]", VALUE, MAP)
-"""What pydantic puts into the place of a mistake beside keys."""
+"""Words that pydantic puts into the path of a mistake beside keys."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -48,8 +48,8 @@ def validate(model: type[Model], source: Source) -> Model:
         return model.model_validate(source.data)
     except ValidationError as error:
         details = _own_mistakes(error.errors(include_url=False))
-        shown = [_finding(model, source, detail) for detail in details[:MAX_FINDINGS]]
-        raise FindingsError(first_of(shown, len(details))) from error
+        findings = [_finding(model, source, detail) for detail in details[:MAX_FINDINGS]]
+        raise FindingsError(first_of(findings, len(details))) from error
 
 
 def _own_mistakes(details: list[ErrorDetails]) -> list[ErrorDetails]:
@@ -58,29 +58,29 @@ def _own_mistakes(details: list[ErrorDetails]) -> list[ErrorDetails]:
     return [detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in inside]
 
 
-def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -> str:
+def did_you_mean(word: str, choices: Collection[str], *, list_all: bool = False) -> str:
     """A hint that names the nearest known word, else (or with `list_all` as well) all of them."""
-    close = [f"did you mean `{near}`?" for near in _nearest(word, tuple(known))]
-    more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
-    listed = [f"known: {', '.join(sorted(known)[:LISTED])}{more}"] if list_all or not close else []
-    return " ".join(close + listed) if known else "there is none yet"
+    close = [f"did you mean `{near}`?" for near in _nearest(word, tuple(choices))]
+    more = f" and {len(choices) - LISTED} more" if len(choices) > LISTED else ""
+    hints = [f"known: {', '.join(sorted(choices)[:LISTED])}{more}"] if list_all or not close else []
+    return " ".join(close + hints) if choices else "there is none yet"
 
 
 @lru_cache(maxsize=256)
-def _nearest(word: str, known: tuple[str, ...]) -> list[str]:
+def _nearest(word: str, choices: tuple[str, ...]) -> list[str]:
     """The nearest word, if any is near; kept, as many specs of a fleet have one mistake in common."""
-    return get_close_matches(word, known, n=1)
+    return get_close_matches(word, choices, n=1)
 
 
 def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Finding:
     path: KeyPath = tuple(part for part in detail["loc"] if part not in NO_KEYS)
-    given, error = detail["input"], detail.get("ctx", {}).get("error")
+    entry, error = detail["input"], detail.get("ctx", {}).get("error")
     if isinstance(error, Mistake):
-        path, given = path + error.below, reduce(getitem, error.below, given)
+        path, entry = path + error.below, reduce(getitem, error.below, entry)
     mark = source.latest_mark(path) if detail["type"] == "value_error" else source.mark(path)
     sign = MAY_HOLD_KEYS.get(str(path[0]) if path else "")
-    confidential = sign is not None and sign in str(given)
-    value = _display_value(_without_key(given) if confidential else given, mark.text)
+    confidential = sign is not None and sign in str(entry)
+    value = _display_value(_without_key(entry) if confidential else entry, mark.text)
     is_layer = mark.file != source.file
     code, message, hint = _explain(model, path, detail, value, is_layer=is_layer)
     return replace(finding_at(mark, code, message, hint), confidential=confidential)
@@ -89,51 +89,51 @@ def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Fi
 def _explain(
     model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value: str, *, is_layer: bool
 ) -> tuple[str, str, str]:
-    shown = dotted_path(path)
+    key = dotted_path(path)
     match detail["type"]:
         case "extra_forbidden":
-            return "FL110", f"unknown key `{shown}`", _suggest_key(model, path, is_layer=is_layer)
+            return "FL110", f"unknown key `{key}`", _suggest_key(model, path, is_layer=is_layer)
         case "missing":
             field = _field_text(model, path)
-            return "FL111", f"the key `{shown}` is missing", field
+            return "FL111", f"the key `{key}` is missing", field
         case "string_type":
             plain = isinstance(detail["input"], bool | int | float)
             hint = f'put it in quotes, "{value}": without them it is not text' if plain else ""
         case "value_error":
             error = detail["ctx"]["error"]
             hint = error.hint if isinstance(error, Mistake) else ""
-            return "FL112", _with_value(shown, value, str(error)), hint
+            return "FL112", _with_value(key, value, str(error)), hint
         case "model_type" | "dict_type" | "tuple_type":
             hint = ""
         case _:
             hint = remedy(detail) or _field_text(model, path)
     unit = "s" if DURATION.fullmatch(value.strip('"')) else ""
-    return "FL112", _with_value(shown, value, in_words(detail, unit)), hint
+    return "FL112", _with_value(key, value, in_words(detail, unit)), hint
 
 
 def _suggest_key(model: type[BaseModel], path: KeyPath, *, is_layer: bool) -> str:
-    """What was meant by an unknown key: one of its place, or one that stands in another file.
+    """The key that was meant by an unknown one: of the same section, or of another file.
 
     A layer of a spec has every key of a spec except its name.
     """
-    other, where = ELSEWHERE.get(model, (model, ""))
-    if where and len(path) == 1 and path[0] in other.model_fields:
-        return where
+    model_of_key, section = ELSEWHERE.get(model, (model, ""))
+    if section and len(path) == 1 and path[0] in model_of_key.model_fields:
+        return section
     parent = _model_at(model, path[:-1])
-    known = [key for key in (parent.model_fields if parent else ()) if not (is_layer and key == "endpoint")]
-    return did_you_mean(str(path[-1]), known) if known else ""
+    keys = [key for key in (parent.model_fields if parent else ()) if not (is_layer and key == "endpoint")]
+    return did_you_mean(str(path[-1]), keys) if keys else ""
 
 
-def _without_key(given: object) -> object:
+def _without_key(value: object) -> object:
     """Of an address no more than its host."""
-    found = _HOST.match(given) if isinstance(given, str) else None
-    return f"{found[1]}{found[2]}/…" if found else given
+    match = _HOST.match(value) if isinstance(value, str) else None
+    return f"{match[1]}{match[2]}/…" if match else value
 
 
-def _with_value(shown: str, value: str, problem: str) -> str:
-    if not shown:
+def _with_value(key: str, value: str, problem: str) -> str:
+    if not key:
         return problem
-    return f"`{shown}` is {value}: {problem}" if value else f"`{shown}`: {problem}"
+    return f"`{key}` is {value}: {problem}" if value else f"`{key}`: {problem}"
 
 
 def dotted_path(path: KeyPath) -> str:
@@ -141,7 +141,7 @@ def dotted_path(path: KeyPath) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
-def _display_value(value: object, written: str) -> str:
+def _display_value(value: object, value_text: str) -> str:
     """The value as it was written; nothing for a mapping, which the message is about."""
     match value:
         case dict():
@@ -153,7 +153,7 @@ def _display_value(value: object, written: str) -> str:
         case str():
             text = f'"{value}"'
         case _:
-            text = written or str(value)
+            text = value_text or str(value)
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
@@ -177,7 +177,7 @@ def _model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel] | None:
 def _model_in(annotation: object) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _model_in(part))), None)
+    return next((inner for part in get_args(annotation) if (inner := _model_in(part))), None)
 
 
 WORDS: Mapping[str, str] = {
@@ -203,13 +203,13 @@ _BOOLEANS: Mapping[str, str] = {
     **dict.fromkeys(("true", "yes", "y", "on", "1"), "true"),
     **dict.fromkeys(("false", "no", "n", "off", "0"), "false"),
 }
-"""What others write, such as YAML 1.1."""
+"""Booleans of others, such as YAML 1.1."""
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(d|days?|%)?")
 """Units that change no number where none is written."""
 
 
 def in_words(detail: ErrorDetails, unit: str = "") -> str:
-    """What is wrong, as a clause that may follow the value; `unit` is that of its limits."""
+    """The problem as a clause that may follow the value; `unit` is that of its limits."""
     words = WORDS.get(detail["type"])
     if words is None:
         return detail["msg"][0].lower() + detail["msg"][1:]
@@ -218,14 +218,14 @@ def in_words(detail: ErrorDetails, unit: str = "") -> str:
 
 
 def remedy(detail: ErrorDetails) -> str:
-    """What to write, if the value shows it; else empty."""
+    """The hint, if the value shows it; else empty."""
     kind, value = detail["type"], detail["input"]
-    if kind == "bool_type" and (meant := _BOOLEANS.get(str(value).lower())):
-        return f"write `{meant}`, without quotes"
+    if kind == "bool_type" and (boolean := _BOOLEANS.get(str(value).lower())):
+        return f"write `{boolean}`, without quotes"
     if kind in ("int_type", "float_type") and isinstance(value, str):
-        found = _NUMBER.fullmatch(value)
-        if found and (kind == "float_type" or found[1].isdecimal()):
-            return f"write `{found[1]}`, without {'a unit' if found[2] else 'quotes'}"
+        match = _NUMBER.fullmatch(value)
+        if match and (kind == "float_type" or match[1].isdecimal()):
+            return f"write `{match[1]}`, without {'a unit' if match[2] else 'quotes'}"
     return ""
 
 

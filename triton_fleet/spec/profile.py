@@ -23,16 +23,16 @@ def is_profile_name(name: str) -> bool:
     return re.fullmatch(_NAME.strip("^$"), name) is not None and len(name) <= NAME_LENGTH
 
 
-def written_names(given: object) -> Iterator[tuple[KeyPath, str]]:
+def written_names(value: object) -> Iterator[tuple[KeyPath, str]]:
     """The names in the value of `profile`, each with its place in the file."""
-    if isinstance(given, str):
-        yield ("profile",), given
-    for index, each in enumerate(given if isinstance(given, list) else ()):
-        if isinstance(each, str):
-            yield ("profile", index), each
+    if isinstance(value, str):
+        yield ("profile",), value
+    for index, name in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(name, str):
+            yield ("profile", index), name
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     if value is None or isinstance(value, str):
         return [] if value is None else [value]
     if not isinstance(value, list | tuple):
@@ -43,7 +43,7 @@ def _listed(value: object) -> object:
 ProfileNames = Annotated[
     tuple[ProfileName, ...],
     Field(strict=False),
-    BeforeValidator(_listed, json_schema_input_type=ProfileName | list[ProfileName]),
+    BeforeValidator(_as_list, json_schema_input_type=ProfileName | list[ProfileName]),
 ]
 """One name, or a list of names."""
 EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,15}$")]

@@ -19,13 +19,13 @@ from triton_fleet.spec.values import DYNAMIC, Document, ModelName, Name
 
 ANY_SIZE = -1
 OK = 200
-TARGET_ENDING = ".tar.gz"
+TARGET_SUFFIX = ".tar.gz"
 
 
 def _model_name(name: object) -> object:
-    if isinstance(name, str) and name.endswith(TARGET_ENDING):
+    if isinstance(name, str) and name.endswith(TARGET_SUFFIX):
         raise ValueError(
-            f"write the archive's name, `{name.removesuffix(TARGET_ENDING)}`: its target follows from it"
+            f"write the archive's name, `{name.removesuffix(TARGET_SUFFIX)}`: its target follows from it"
         )
     return name
 
@@ -175,24 +175,24 @@ def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
     Raises:
         ValueError: it does not fit.
     """
-    nested = _list_shape(data)
+    sizes = _list_shape(data)
     if shape is None:
         return
-    if len(nested) == 1 and len(shape) != 1:
-        known = prod(size for size in shape if size != ANY_SIZE)
-        count = nested[0]
-        fits = (count % known == 0 if known else count == 0) if ANY_SIZE in shape else count == known
+    if len(sizes) == 1 and len(shape) != 1:
+        elements = prod(size for size in shape if size != ANY_SIZE)
+        count = sizes[0]
+        fits = (count % elements == 0 if elements else count == 0) if ANY_SIZE in shape else count == elements
         if not fits:
-            needs = f"{known} elements" if ANY_SIZE not in shape else f"a multiple of {known} elements"
+            needs = f"{elements} elements" if ANY_SIZE not in shape else f"a multiple of {elements} elements"
             raise ValueError(
                 f"the shape {list(shape)} needs {needs}, and `data` has {count}; a single value"
                 " fills the whole shape"
             )
         return
-    if len(nested) != len(shape) or any(
-        ANY_SIZE != size != there for size, there in zip(shape, nested, strict=True)
+    if len(sizes) != len(shape) or any(
+        ANY_SIZE != size != actual for size, actual in zip(shape, sizes, strict=True)
     ):
-        raise ValueError(f"`data` has the shape {nested}, and `shape` is {list(shape)}")
+        raise ValueError(f"`data` has the shape {sizes}, and `shape` is {list(shape)}")
 
 
 def _list_shape(data: list[object]) -> list[int]:
@@ -201,11 +201,11 @@ def _list_shape(data: list[object]) -> list[int]:
     Raises:
         ValueError: they are ragged.
     """
-    lists = [each for each in data if isinstance(each, list)]
+    lists = [item for item in data if isinstance(item, list)]
     if not lists:
         return [len(data)]
     below = _list_shape(lists[0])
-    if len(lists) < len(data) or any(_list_shape(each) != below for each in lists[1:]):
+    if len(lists) < len(data) or any(_list_shape(item) != below for item in lists[1:]):
         raise ValueError("`data` is ragged: all lists of one level must have the same length")
     return [len(data), *below]
 
@@ -213,12 +213,12 @@ def _list_shape(data: list[object]) -> list[int]:
 def _check_elements(data: object, datatype: Datatype, key: str = "data") -> None:
     for element in flat(data):
         if problem := datatype.problem(element):
-            shown = repr(element) if isinstance(element, str) else str(element)
-            raise ValueError(f"`{key}` has {shown[:80]}, which {problem}: not {datatype}")
+            text = repr(element) if isinstance(element, str) else str(element)
+            raise ValueError(f"`{key}` has {text[:80]}, which {problem}: not {datatype}")
 
 
 def flat(data: object) -> list[object]:
     """The elements of nested lists in row-major order; of one value, that value."""
     if not isinstance(data, list):
         return [data]
-    return [element for each in data for element in flat(each)]
+    return [element for item in data for element in flat(item)]

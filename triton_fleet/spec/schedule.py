@@ -81,8 +81,8 @@ def _expression(text: str) -> str:
 def _wrong_cron(inner: str) -> str:
     fields = inner.split()
     if len(fields) != len(_FIELDS):
-        named = ", ".join(field.name for field in _FIELDS)
-        return f"a cron expression has six fields ({named}), not {len(fields)}"
+        names = ", ".join(field.name for field in _FIELDS)
+        return f"a cron expression has six fields ({names}), not {len(fields)}"
     for field, text in zip(_FIELDS, fields, strict=True):
         if not field.takes(text):
             return (

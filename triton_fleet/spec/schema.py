@@ -24,49 +24,49 @@ _NULL = {"type": "null"}
 _DEFINITION = "#/$defs/"
 
 
-class _AsWritten(GenerateJsonSchema):
+class _InputSchema(GenerateJsonSchema):
     """Defaults as a file has them, `600s` where pydantic has a number of seconds; keys with descriptions."""
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        found = super().model_schema(schema)
+        schema_of_model = super().model_schema(schema)
         model: type[BaseModel] = schema["cls"]
-        written, described = model.model_construct().model_dump(mode="json"), descriptions(model)
-        for key, value in found["properties"].items():
+        defaults, texts = model.model_construct().model_dump(mode="json"), descriptions(model)
+        for key, value in schema_of_model["properties"].items():
             if "default" in value:
-                value["default"] = written[key]
-            if key in described:
-                value["description"] = described[key]
-        return found
+                value["default"] = defaults[key]
+            if key in texts:
+                value["description"] = texts[key]
+        return schema_of_model
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        found = super().dict_schema(schema)
-        return {**found, "additionalProperties": False} if "patternProperties" in found else found
+        mapping = super().dict_schema(schema)
+        return {**mapping, "additionalProperties": False} if "patternProperties" in mapping else mapping
 
 
 @cache
 def endpoint_schema() -> dict[str, Any]:
     """Of `model_specs/NAME.yaml`; every caller gets the same object."""
-    return EndpointSpec.model_json_schema(schema_generator=_AsWritten)
+    return EndpointSpec.model_json_schema(schema_generator=_InputSchema)
 
 
 def environment_schema() -> dict[str, Any]:
     """The schema of `environments/ENV.yaml`, with any content of `defaults` and `overrides`."""
-    return Environment.model_json_schema(schema_generator=_AsWritten)
+    return Environment.model_json_schema(schema_generator=_InputSchema)
 
 
 def policy_schema() -> dict[str, Any]:
     """Of `policies/NAME.yaml`."""
-    return Policy.model_json_schema(schema_generator=_AsWritten)
+    return Policy.model_json_schema(schema_generator=_InputSchema)
 
 
 def prices_schema() -> dict[str, Any]:
     """Of `prices.yaml`."""
-    return FleetPrices.model_json_schema(schema_generator=_AsWritten)
+    return FleetPrices.model_json_schema(schema_generator=_InputSchema)
 
 
 @cache
 def policy_schema_text() -> str:
-    """What policies/policy.schema.json holds."""
+    """The text of policies/policy.schema.json."""
     return _text(policy_schema())
 
 
@@ -130,23 +130,24 @@ def _mergeable(schema: dict[str, Any]) -> dict[str, Any]:
     """
     in_lists = _definitions_of_lists(schema)
     definitions = {
-        name: each if name in in_lists else _any_part(each) for name, each in schema["$defs"].items()
+        name: definition if name in in_lists else _any_part(definition)
+        for name, definition in schema["$defs"].items()
     }
     return {**_any_part(schema), "$defs": definitions}
 
 
 def _any_part(schema: dict[str, Any]) -> dict[str, Any]:
-    found = {key: value for key, value in schema.items() if key != "required"}
-    if "properties" in found:
-        found["properties"] = {key: _or_null(value) for key, value in found["properties"].items()}
-    return found
+    part = {key: value for key, value in schema.items() if key != "required"}
+    if "properties" in part:
+        part["properties"] = {key: _or_null(value) for key, value in part["properties"].items()}
+    return part
 
 
 def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
     if isinstance(schema.get("additionalProperties"), dict):
         schema = {**schema, "additionalProperties": _or_null(schema["additionalProperties"])}
-    if named := schema.get("patternProperties"):
-        values = {pattern: _or_null(each) for pattern, each in named.items()}
+    if patterns := schema.get("patternProperties"):
+        values = {pattern: _or_null(inner) for pattern, inner in patterns.items()}
         schema = {**schema, "patternProperties": values}
     about: dict[str, Any] = {key: schema[key] for key in ("description", "default", "title") if key in schema}
     forms = schema.get("anyOf") or [{key: value for key, value in schema.items() if key not in about}]
@@ -155,13 +156,13 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _definitions_of_lists(schema: dict[str, Any]) -> set[str]:
     """The definitions that stand in lists, or in those of lists."""
-    lists, pending = set[str](), [mapping["items"] for mapping in _mappings(schema) if "items" in mapping]
-    while pending:
-        for mapping in _mappings(pending.pop()):
+    lists, queue = set[str](), [mapping["items"] for mapping in _mappings(schema) if "items" in mapping]
+    while queue:
+        for mapping in _mappings(queue.pop()):
             name = str(mapping.get("$ref", "")).removeprefix(_DEFINITION)
             if name and name not in lists:
                 lists.add(name)
-                pending.append(schema["$defs"][name])
+                queue.append(schema["$defs"][name])
     return lists
 
 
@@ -170,8 +171,8 @@ def _mappings(schema: Any) -> Iterator[dict[str, Any]]:
     if isinstance(schema, dict):
         yield schema
     inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
-    for each in inner:
-        yield from _mappings(each)
+    for item in inner:
+        yield from _mappings(item)
 
 
 def _text(schema: dict[str, Any]) -> str:

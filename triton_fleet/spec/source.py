@@ -66,9 +66,9 @@ def cannot_run_at(mark: Mark) -> Iterator[None]:
 
 def first_of(findings: Sequence[Finding], count: int) -> list[Finding]:
     """The first of `count` findings of a file; the last one has the number of the others."""
-    *others, last = findings[:MAX_FINDINGS]
+    *further, last = findings[:MAX_FINDINGS]
     more = f" (and {count - MAX_FINDINGS} more mistakes in this file)" if count > MAX_FINDINGS else ""
-    return [*others, replace(last, message=f"{last.message}{more}")]
+    return [*further, replace(last, message=f"{last.message}{more}")]
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,10 @@ class Source:
 
     def section(self, *path: str) -> Source:
         """The mapping below a path as a document of its own; empty if there is none."""
-        found = self
+        subsection = self
         for key in path:
-            found = found._sections.get(key) or Source(self.file, {})
-        return found
+            subsection = subsection._sections.get(key) or Source(self.file, {})
+        return subsection
 
     @cached_property
     def _sections(self) -> Mapping[str | int, Source]:
@@ -117,10 +117,10 @@ class Source:
 
         A `null` takes away what is below, if anything, unless the key `takes_null` as its value.
         """
-        data, replaced = dict(self.data), set[KeyPath]()
-        _lay_over(data, above.data, (), replaced, takes_null)
-        marks = {path: mark for path, mark in self.marks.items() if not _is_in(path, replaced)}
-        marks |= {path: mark for path, mark in above.marks.items() if _is_in(path, replaced)}
+        data, replaced_paths = dict(self.data), set[KeyPath]()
+        _lay_over(data, above.data, (), replaced_paths, takes_null)
+        marks = {path: mark for path, mark in self.marks.items() if not _is_in(path, replaced_paths)}
+        marks |= {path: mark for path, mark in above.marks.items() if _is_in(path, replaced_paths)}
         return Source(self.file, data, marks)
 
 
@@ -128,31 +128,31 @@ def _lay_over(
     below: dict[str, object],
     above: Mapping[str, object],
     path: KeyPath,
-    replaced: set[KeyPath],
+    paths: set[KeyPath],
     takes_null: Callable[[KeyPath], bool],
 ) -> None:
     for key, value in above.items():
-        here: KeyPath = (*path, key)
+        key_path: KeyPath = (*path, key)
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, dict):
-            below[key] = merged = dict(old)
-            _lay_over(merged, value, here, replaced, takes_null)
-        elif value is None and not takes_null(here):
+            below[key] = document = dict(old)
+            _lay_over(document, value, key_path, paths, takes_null)
+        elif value is None and not takes_null(key_path):
             below.pop(key, None)
-            replaced.add(here)
+            paths.add(key_path)
         else:
-            below[key] = _over_nothing(value, here, takes_null)
-            replaced.add(here)
+            below[key] = _without_nulls(value, key_path, takes_null)
+            paths.add(key_path)
 
 
-def _over_nothing(value: object, path: KeyPath, takes_null: Callable[[KeyPath], bool]) -> object:
+def _without_nulls(value: object, path: KeyPath, takes_null: Callable[[KeyPath], bool]) -> object:
     """A value where nothing is below, without the keys that take something away."""
     if not isinstance(value, dict):
         return value
     return {
-        key: _over_nothing(each, (*path, key), takes_null)
-        for key, each in value.items()
-        if each is not None or takes_null((*path, key))
+        key: _without_nulls(item, (*path, key), takes_null)
+        for key, item in value.items()
+        if item is not None or takes_null((*path, key))
     }
 
 

@@ -61,7 +61,7 @@ def provider_arn(region: str, account: str, issuer: str) -> str:
 
 
 def audience(region: str) -> str:
-    """What a token is made for. Source: the README of aws-actions/configure-aws-credentials."""
+    """The audience of a token. Source: the README of aws-actions/configure-aws-credentials."""
     return f"sts.{partition_of(region).dns}"
 
 

@@ -25,7 +25,7 @@ from pydantic import (
 
 
 class Mistake(ValueError):
-    """What is wrong with a value, and what to write in its place.
+    """A problem of a value, and the hint against it.
 
     `below` leads from what is validated to the value that is meant: keys and indexes.
     """
@@ -40,7 +40,7 @@ DURATION = re.compile(r"([0-9]{1,9})([smh])")
 
 
 class Document(BaseModel):
-    """What every object of a file has in common: frozen, no unknown keys, no silent conversions."""
+    """The base of every object of a file: frozen, no unknown keys, no silent conversions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -134,7 +134,7 @@ DYNAMIC = "{{resolve:"
 
 NAME_LENGTH = 63
 Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=NAME_LENGTH)]
-"""What SageMaker takes as a name: letters, digits and inner hyphens, at most 63."""
+"""A name as SageMaker takes it: letters, digits and inner hyphens, at most 63."""
 
 ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", max_length=255)]
 """A model directory's name; Triton's container splits its settings on white space, so there is none."""
@@ -160,7 +160,7 @@ def _plain(text: str) -> str:
     return text
 
 
-def _require_unreserved(key: str) -> str:
+def _require_free_key(key: str) -> str:
     if key.lower().startswith(("aws:", "triton-fleet:")):
         raise ValueError("tags that begin with `aws:` or `triton-fleet:` are reserved")
     return key
@@ -170,7 +170,7 @@ TagKey = Annotated[
     str,
     StringConstraints(min_length=1, max_length=128),
     AfterValidator(_plain),
-    AfterValidator(_require_unreserved),
+    AfterValidator(_require_free_key),
 ]
 TagValue = Annotated[str, StringConstraints(max_length=256), AfterValidator(_plain)]
 Tags = dict[TagKey, TagValue]
@@ -179,18 +179,18 @@ Tags = dict[TagKey, TagValue]
 @cache
 def descriptions(model: type[BaseModel]) -> Mapping[str, str]:
     """The description of each field that has one, those of the classes that it extends included."""
-    found = dict[str, str]()
-    for each in reversed(model.__mro__):
-        if issubclass(each, BaseModel) and each is not BaseModel:
-            found |= _own(each)
-    return found
+    texts = dict[str, str]()
+    for base in reversed(model.__mro__):
+        if issubclass(base, BaseModel) and base is not BaseModel:
+            texts |= _own(base)
+    return texts
 
 
 def _own(model: type[BaseModel]) -> Mapping[str, str]:
     tree = ast.parse(dedent(inspect.getsource(model))).body[0]
-    found = dict[str, str]()
+    texts = dict[str, str]()
     for field, text in pairwise(tree.body if isinstance(tree, ast.ClassDef) else ()):
         match field, text:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
-                found[name] = inspect.cleandoc(words)
-    return found
+                texts[name] = inspect.cleandoc(words)
+    return texts

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from triton_fleet.core.files import is_up_to_date, require_no_link, write_atomically, write_problem
+from triton_fleet.core.files import is_up_to_date, replace_file, require_no_link, write_problem
 from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from triton_fleet.project.project import Project
@@ -145,7 +145,7 @@ def write_text(file: Path, text: str, root: Path) -> bool:
     try:
         if is_up_to_date(require_no_link(root, file), text):
             return False
-        write_atomically(file, text, root=root)
+        replace_file(file, text, root=root)
     except OSError as error:
         raise write_problem(file, error) from error
     return True

@@ -12,7 +12,7 @@ from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.changes.lock_changes import content_changes
 from triton_fleet.changes.spec_changes import spec_changes
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.core.files import write_atomically, write_problem
+from triton_fleet.core.files import replace_file, write_problem
 from triton_fleet.core.formats import short_commit
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.locks import lock_findings
@@ -154,7 +154,7 @@ def write_release(release: EarlierRelease, root: Path) -> list[Path]:
         try:
             if file.is_file() and file.read_bytes() == content:
                 continue
-            write_atomically(file, content, root=root)
+            replace_file(file, content, root=root)
         except OSError as error:
             raise write_problem(file, error) from error
         changes.append(file)

@@ -16,7 +16,7 @@ from queue import Empty, Queue
 
 import psutil
 
-from fleet_emulator.product import start_guarded
+from fleet_emulator.product import start_with_guard
 
 _GRACE = 2
 """Seconds to end in order, for what runs when this very process is gone."""
@@ -44,7 +44,7 @@ class WorkProcess:
         self._dead = threading.Event()
         self._lock = threading.Lock()
         self._descendants: list[psutil.Process] = []
-        self._process, self._guard = start_guarded(
+        self._process, self._guard = start_with_guard(
             command,
             grace=_GRACE,
             env=dict(environment),

@@ -11,12 +11,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from triton_fleet.process_guard import start_guarded
+from triton_fleet.process_guard import start_with_guard
 
 # In place of the start of the guard, the process is ended: the moment at which nothing watches the command.
 KILLED_BEFORE_THE_GUARD = """\
 import os, signal, subprocess, sys
-from triton_fleet.process_guard import start_guarded
+from triton_fleet.process_guard import start_with_guard
 start = subprocess.Popen
 def popen(command, **options):
     if "guard" in command:
@@ -25,7 +25,7 @@ def popen(command, **options):
     print(process.pid, flush=True)
     return process
 subprocess.Popen = popen
-start_guarded(["touch", sys.argv[1]])
+start_with_guard(["touch", sys.argv[1]])
 """
 
 
@@ -43,7 +43,7 @@ def test_a_command_does_not_begin_if_its_starter_is_killed_before_the_guard_watc
 
 
 def test_a_command_has_no_input_and_its_own_exit_status() -> None:
-    process, guard = start_guarded(["sh", "-c", "cat; exit 7"])
+    process, guard = start_with_guard(["sh", "-c", "cat; exit 7"])
     assert process.wait(30) == 7
     guard.kill()
     guard.communicate()
@@ -52,7 +52,7 @@ def test_a_command_has_no_input_and_its_own_exit_status() -> None:
 @pytest.mark.parametrize(("grace", "code"), [(0, -signal.SIGKILL), (5, 21)])
 def test_a_group_whose_starter_is_gone_may_end_in_order_within_its_grace(grace: int, code: int) -> None:
     waits = "trap 'exit 21' TERM; echo waits; while :; do sleep 0.05; done"
-    process, guard = start_guarded(["sh", "-c", waits], grace=grace, stdout=subprocess.PIPE)
+    process, guard = start_with_guard(["sh", "-c", waits], grace=grace, stdout=subprocess.PIPE)
     with process, guard:
         assert process.stdout is not None
         assert guard.stdin is not None

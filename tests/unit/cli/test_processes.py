@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from triton_fleet.local.supervisor_process import supervisor_command
-from triton_fleet.process_guard import start_guarded
+from triton_fleet.process_guard import start_with_guard
 from triton_fleet.product.synthesis import OWN_PYTHON, installation, isolate
 from triton_fleet.product.tools import check_node
 
@@ -69,7 +69,7 @@ def test_node_is_asked_for_its_version_alone(folder: Path, tmp_path: Path) -> No
 
 def test_arguments_are_no_part_of_a_script(folder: Path) -> None:
     words = ["$(touch ../ran)", "`touch ../ran`", "; touch ../ran", "a\nb"]
-    process, guard = start_guarded([sys.executable, "-P", "-c", "pass", *words], stdout=subprocess.DEVNULL)
+    process, guard = start_with_guard([sys.executable, "-P", "-c", "pass", *words], stdout=subprocess.DEVNULL)
     assert process.wait() == 0
     guard.kill()
     guard.communicate()

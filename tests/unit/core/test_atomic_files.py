@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from triton_fleet.core.files import write_atomically
+from triton_fleet.core.files import replace_file
 
 WRITER = """\
 import os, signal, sys
 from pathlib import Path
-from triton_fleet.core.files import write_atomically
+from triton_fleet.core.files import replace_file
 left = int(sys.argv[2])
 def kill(event, _):
     global left
@@ -24,7 +24,7 @@ def kill(event, _):
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(kill)
-write_atomically(Path(sys.argv[1]), "new")
+replace_file(Path(sys.argv[1]), "new")
 """
 MOST = 20
 
@@ -41,10 +41,10 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_file_and_the_next_write_no
 ) -> None:
     file = tmp_path / "locks" / "any.lock.yaml"
     for step in range(1, MOST):
-        write_atomically(file, "old")
+        replace_file(file, "old")
         was_killed = write_and_be_killed(file, step)
         assert file.read_text() in ("old", "new")
-        write_atomically(file, "newer")
+        replace_file(file, "newer")
         assert [each.name for each in file.parent.iterdir()] == [file.name]
         if not was_killed:
             break
@@ -56,7 +56,7 @@ def test_a_file_has_its_mode_whatever_was_there(tmp_path: Path, mode: int) -> No
     file = tmp_path / "any"
     file.write_text("half")
     file.chmod(0o666)
-    write_atomically(file, "all", mode=mode)
+    replace_file(file, "all", mode=mode)
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("all", mode)
 
 
@@ -64,9 +64,9 @@ def test_writers_at_one_time_leave_the_file_of_one_of_them(tmp_path: Path) -> No
     file = tmp_path / "any"
     texts = [str(number) * 1000 for number in range(60)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda text: write_atomically(file, text), texts))
+        list(pool.map(lambda text: replace_file(file, text), texts))
     assert file.read_text() in texts
-    write_atomically(file, "last")
+    replace_file(file, "last")
     assert [each.name for each in tmp_path.iterdir()] == ["any"]
 
 
@@ -76,6 +76,6 @@ def test_what_only_looks_like_a_draft_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / ".any.folder.draft").mkdir()
     (tmp_path / ".another.x.draft").write_text("kept")
     before = set(tmp_path.iterdir())
-    write_atomically(tmp_path / "any", "all")
+    replace_file(tmp_path / "any", "all")
     assert set(tmp_path.iterdir()) == {*before, tmp_path / "any"}
     assert (tmp_path / "theirs").read_text() == "kept"

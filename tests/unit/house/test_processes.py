@@ -10,7 +10,7 @@ from pathlib import Path
 PACKAGES = ("triton_fleet", "client", "emulator", "stacks", "constructs")
 MODULES = {"subprocess", "multiprocessing", "pty"}
 """What starts processes."""
-OURS = "start_guarded"
+OURS = "start_with_guard"
 """The function of `triton_fleet.process_guard`."""
 NAMES = {"ProcessPoolExecutor", "create_subprocess_exec", "create_subprocess_shell"}
 CALLS = re.compile(r"exec[lv]\w*|fork\w*|posix_spawn\w*|spawn[lv]\w*|system|popen")

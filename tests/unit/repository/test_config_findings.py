@@ -11,7 +11,7 @@ from tests.support.scheduling_texts import REFUSED_SCHEDULING, ensemble, step
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.config.judge import config_findings
 from triton_fleet.repository.config.message import parsed_config
-from triton_fleet.rules.codes import groups, weight_of_other
+from triton_fleet.rules.codes import code_weight, groups
 
 FILE = Path("models/resnet/config.pbtxt")
 ALL = {**REFUSED, **REFUSED_SCHEDULING}
@@ -37,7 +37,7 @@ def test_what_triton_refuses_is_told_in_its_words_at_its_line(text: str, line: i
 def test_each_error_says_what_to_do_and_weighs_what_its_code_says(text: str, line: int, said: str) -> None:
     (found,) = (each for each in errors(text) if said in each.message)
     assert found.hint
-    assert "error" in weight_of_other(found.code)
+    assert "error" in code_weight(found.code)
 
 
 def test_each_code_of_a_configuration_has_a_case() -> None:

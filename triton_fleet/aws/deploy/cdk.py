@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_fleet.aws.deploy.cdk_toolkit import CdkEndedError, CdkProcesses, CdkToolkit, Watch
-from triton_fleet.core.files import owner_only, write_atomically
+from triton_fleet.core.files import open_for_owner, replace_file
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.synthesis import settings
 from triton_fleet.product.tools import cdk_cli, cdk_toolkit, tool_path
@@ -90,7 +90,7 @@ class Cdk:
             CdkEndedError: another thread has called `end`.
         """
         command = [self._command, *arguments]
-        with open(self._log, "a", encoding="utf-8", opener=owner_only) as log:
+        with open(self._log, "a", encoding="utf-8", opener=open_for_owner) as log:
             log.write(f"$ cdk {' '.join(arguments)}\n")
             log.flush()
             start = log.tell()
@@ -120,7 +120,7 @@ class Cdk:
         Raises:
             CdkEndedError: another thread has called `end`.
         """
-        with open(self._log, "a", encoding="utf-8", opener=owner_only) as log:
+        with open(self._log, "a", encoding="utf-8", opener=open_for_owner) as log:
             log.write(f"deploy of {stack} by the change set {change_set}\n")
             has_failed, output = self._toolkit.deploy(
                 assembly, stack, change_set, log, imports=imports, watch=watch
@@ -142,5 +142,5 @@ def _settings_folder(root: Path, folder: Path) -> Path:
         raise CannotRunError(problem, "restore the file, or run `fleet init --upgrade`")
     own = {"context": dict(settings(root)), "versionReporting": False, "notices": False}
     shutil.rmtree(folder, ignore_errors=True)
-    write_atomically(folder / "cdk.json", json.dumps(own))
+    replace_file(folder / "cdk.json", json.dumps(own))
     return folder

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
-from triton_fleet.core.files import owner_only
+from triton_fleet.core.files import open_for_owner
 from triton_fleet.core.parallel import SECONDS_DEAF
-from triton_fleet.process_guard import start_guarded
+from triton_fleet.process_guard import start_with_guard
 from triton_fleet.product.tools import tool_path
 
 SECONDS_TO_END = 5.0
@@ -54,7 +54,7 @@ class CdkProcesses:
         with self._change_signal:
             if self.has_ended:
                 raise CdkEndedError
-            process, guard = start_guarded(command, cwd=self.folder, env=self.environment, **options)
+            process, guard = start_with_guard(command, cwd=self.folder, env=self.environment, **options)
             self._groups.add(process.pid)
         try:
             yield process
@@ -191,7 +191,7 @@ class CdkToolkit:
         """Run one process to its end, and hand its events to the deploys."""
         try:
             with (
-                open(self._errors, "ab", opener=owner_only) as errors,
+                open(self._errors, "ab", opener=open_for_owner) as errors,
                 self._processes.process(
                     command, pass_fds=[receiver], stdout=subprocess.PIPE, stderr=errors
                 ) as process,

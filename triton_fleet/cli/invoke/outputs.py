@@ -12,7 +12,7 @@ from urllib.parse import quote
 import numpy as np
 
 from fleet_client.codec.datatypes import Array, datatype_of
-from triton_fleet.core.files import write_atomically
+from triton_fleet.core.files import replace_file
 from triton_fleet.findings import Finding, FindingsError
 
 
@@ -41,7 +41,7 @@ def save_outputs(outputs: Mapping[str, Array], folder: Path) -> Iterator[str]:
         file = folder / f"{quote(name, safe='')}.npy"
         content = BytesIO()
         np.save(content, array, allow_pickle=False)
-        write_atomically(file, content.getvalue())
+        replace_file(file, content.getvalue())
         yield f"{file}: shape {list(array.shape)}, {array.dtype}"
 
 

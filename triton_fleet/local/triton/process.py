@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from triton_fleet.local.triton.network import PrivateNetwork
-from triton_fleet.process_guard import start_guarded
+from triton_fleet.process_guard import start_with_guard
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory is on Linux
 
@@ -43,7 +43,7 @@ class ProcessGroup:
             if network is not None:
                 command, descriptor = stack.enter_context(network.starting(command))
                 descriptors.append(descriptor)
-            self._process, self._guard = start_guarded(
+            self._process, self._guard = start_with_guard(
                 command,
                 leaves=str(SHARED_MEMORY / shm_prefix),
                 pass_fds=descriptors,

@@ -12,7 +12,7 @@ from pathlib import Path
 from triton_fleet.check.run import draft_findings
 from triton_fleet.core.files import require_no_link
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
-from triton_fleet.project.project import Fleet, Project, require_known
+from triton_fleet.project.project import Fleet, Project, require_member
 from triton_fleet.project.spec_files import root_of, spec_files
 from triton_fleet.rules.policies.check import refusals
 from triton_fleet.rules.policies.subject import Subject
@@ -28,7 +28,7 @@ def spec_of(root: Path, endpoint: str) -> Path:
         FindingsError: there is none.
     """
     files = spec_files(root).by_endpoint
-    return files[require_known(endpoint, list(files), "endpoint")]
+    return files[require_member(endpoint, list(files), "endpoint")]
 
 
 def spec_folder(root: Path, folder: str) -> Path:

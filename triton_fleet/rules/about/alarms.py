@@ -37,8 +37,8 @@ def late_warning_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
 
     A warning at the critical threshold, or beyond it, comes too late.
     """
-    for record, held in _given_thresholds(endpoint):
-        values = {each.severity: each.value for each in held}
+    for record, group in _given_thresholds(endpoint):
+        values = {threshold.severity: threshold.value for threshold in group}
         if len(values) < 2:
             continue
         warning, critical = values["warning"], values["critical"]
@@ -56,13 +56,16 @@ def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     SageMaker ends a call after 60 seconds, and one whose answer is streamed after 8 minutes. No share of
     calls, memory or time exceeds 100%.
     """
-    for _, held in _given_thresholds(endpoint):
-        for each in held:
-            most = each.record.unreachable_threshold(endpoint.spec)
-            if most is not None and each.value >= most:
-                sign = SIGNS[each.record.unit]
-                message = f"`{each.record.key}` is {each.value:.15g}{sign}: nothing exceeds {most:g}{sign}"
-                yield Problem(_path(each), f"{message}, so the alarm never fires", "write a lower threshold")
+    for _, group in _given_thresholds(endpoint):
+        for threshold in group:
+            maximum = threshold.record.unreachable_threshold(endpoint.spec)
+            if maximum is not None and threshold.value >= maximum:
+                sign = SIGNS[threshold.record.unit]
+                value = f"`{threshold.record.key}` is {threshold.value:.15g}{sign}"
+                message = f"{value}: nothing exceeds {maximum:g}{sign}"
+                yield Problem(
+                    _path(threshold), f"{message}, so the alarm never fires", "write a lower threshold"
+                )
 
 
 @rule("FL314", Severity.WARNING, source=RECORDS)
@@ -74,26 +77,28 @@ def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
     scaling = endpoint.spec.scaling
     if scaling is None:
         return
-    for record, held in _given_thresholds(endpoint):
+    for record, group in _given_thresholds(endpoint):
         target = scaling.targets.get(record.measure)
-        for each in held:
-            if record.unit == "part" and target is not None and each.value <= target:
-                message = f"`{record.key}` is {each.value:g}%, and the target of `scaling` is {target:g}%"
-                yield Problem(_path(each), message, f"write more than {target:g}%")
+        for threshold in group:
+            if record.unit == "part" and target is not None and threshold.value <= target:
+                message = (
+                    f"`{record.key}` is {threshold.value:g}%, and the target of `scaling` is {target:g}%"
+                )
+                yield Problem(_path(threshold), message, f"write more than {target:g}%")
         if record.lasts and scaling.min == scaling.max and not scaling.schedules:
             message = (
                 f"`{record.key}` fires while {scaling.max} instances run, and `scaling` always runs"
                 f" {scaling.max}"
             )
-            yield Problem(_path(held[0]), message, "leave it out, or raise `scaling.max`")
+            yield Problem(_path(group[0]), message, "leave it out, or raise `scaling.max`")
 
 
 def _given_thresholds(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
     """The thresholds that the spec sets itself, by key."""
-    given = thresholds(endpoint.spec, only_given=True)
-    for _, held in groupby(given, key=lambda each: each.record.key):
-        found = list(held)
-        yield found[0].record, found
+    own = thresholds(endpoint.spec, only_given=True)
+    for _, group in groupby(own, key=lambda threshold: threshold.record.key):
+        members = list(group)
+        yield members[0].record, members
 
 
 def _path(threshold: Threshold) -> KeyPath:

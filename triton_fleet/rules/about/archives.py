@@ -29,10 +29,10 @@ def ambiguous_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
 
     The container refuses to start with several model directories and no default model.
     """
-    there = _single_models(endpoint)
-    if len(there) > 1 and endpoint.spec.default_model is None:
-        message = f"the repository has {len(there)} models, and `default_model` names none of them"
-        yield Problem(("models", 0), message, f"write `default_model:` and one of {', '.join(there)}")
+    names = _single_models(endpoint)
+    if len(names) > 1 and endpoint.spec.default_model is None:
+        message = f"the repository has {len(names)} models, and `default_model` names none of them"
+        yield Problem(("models", 0), message, f"write `default_model:` and one of {', '.join(names)}")
 
 
 @rule("FL206", source=START, needed=True)
@@ -41,10 +41,10 @@ def unknown_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
 
     The container refuses to start when its directory is missing.
     """
-    there, named = _single_models(endpoint), endpoint.spec.default_model
-    if there and named is not None and named not in there:
-        message = f"`default_model` is {named!r}, which is not in the repository"
-        yield Problem(("default_model",), message, did_you_mean(named, there))
+    names, default = _single_models(endpoint), endpoint.spec.default_model
+    if names and default is not None and default not in names:
+        message = f"`default_model` is {default!r}, which is not in the repository"
+        yield Problem(("default_model",), message, did_you_mean(default, names))
 
 
 @rule("FL215", source=FRONT_END)
@@ -90,16 +90,16 @@ def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
 
     Triton looks for them in the repository that the ensemble came from.
     """
-    there = defaultdict[str, list[str]](list)
+    models = defaultdict[str, list[str]](list)
     for model in endpoint.models:
-        there[model.archive].append(model.name)
+        models[model.archive].append(model.name)
     for model in filter(endpoint.knows_by_lock_alone, endpoint.models):
         for part in dict.fromkeys(model.facts.steps):
-            if part not in there[model.archive]:
+            if part not in models[model.archive]:
                 message = (
                     f"the ensemble {model.name!r} calls {part!r}, which is not in archive {model.archive!r}"
                 )
-                yield Problem(model.path, message, did_you_mean(part, there[model.archive]))
+                yield Problem(model.path, message, did_you_mean(part, models[model.archive]))
 
 
 @rule("FL246", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
@@ -108,12 +108,12 @@ def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
 
     Both models work, each in its own namespace, but Triton's metrics add them up under one name.
     """
-    for other, each in _namesakes(endpoint) if endpoint.spec.triton >= NAMESPACES_SINCE else ():
+    for archive, model in _namesakes(endpoint) if endpoint.spec.triton >= NAMESPACES_SINCE else ():
         message = (
-            f"archives {other!r} and {each.archive!r} both contain a"
-            f" model {each.name!r}: metrics cannot distinguish them"
+            f"archives {archive!r} and {model.archive!r} both contain a"
+            f" model {model.name!r}: metrics cannot distinguish them"
         )
-        yield Problem(each.path, message, "rename one of the two directories and its `name`")
+        yield Problem(model.path, message, "rename one of the two directories and its `name`")
 
 
 @rule(
@@ -145,10 +145,10 @@ def model_name_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
     Triton 23.04 introduced model namespaces. Without them, the second target that is called fails: it is "not
     unique across all model repositories".
     """
-    for other, each in _namesakes(endpoint) if endpoint.spec.triton < NAMESPACES_SINCE else ():
-        message = f"archives {other!r} and {each.archive!r} both contain a model {each.name!r}"
+    for archive, model in _namesakes(endpoint) if endpoint.spec.triton < NAMESPACES_SINCE else ():
+        message = f"archives {archive!r} and {model.archive!r} both contain a model {model.name!r}"
         hint = f"rename one of them, or use Triton {NAMESPACES_SINCE} or newer, which keeps them apart"
-        yield Problem(each.path, message, hint)
+        yield Problem(model.path, message, hint)
 
 
 @MODELS.rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
@@ -245,9 +245,9 @@ def _namesakes(endpoint: EndpointContext) -> Iterator[tuple[str, PlacedModel]]:
     """Models of several targets whose name another archive has: the first such archive, and the model."""
     first: dict[str, str] = {}
     for model in endpoint.models if endpoint.spec.mode is Mode.MULTI_MODEL else ():
-        other = first.setdefault(model.name, model.archive)
-        if other != model.archive:
-            yield other, model
+        former = first.setdefault(model.name, model.archive)
+        if former != model.archive:
+            yield former, model
 
 
 def _single_models(endpoint: EndpointContext) -> list[str]:

@@ -18,14 +18,14 @@ from triton_fleet.spec.endpoint import in_s3, onnx_in_s3
 from triton_fleet.spec.engine import Compatibility, Precision
 from triton_fleet.spec.values import BYTES
 
-PRICING = "https://aws.amazon.com/sagemaker/pricing/"
+PRICES_PAGE = "https://aws.amazon.com/sagemaker/pricing/"
 HEADER = "https://github.com/NVIDIA/TensorRT/blob/main/include/NvInfer.h"
 ENGINES = "docs/engines.md"
 MIN_PYTHON = "3.10"
-"""What engine_build/__main__.py needs of the image; the boto3 that it installs needs no less."""
+"""Version of Python that engine_build/__main__.py needs; the boto3 that it installs needs no less."""
 
 
-@rule("FL295", source=PRICING)
+@rule("FL295", source=PRICES_PAGE)
 def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
     """A SageMaker job can build engines on the endpoint's GPU in the region.
 
@@ -34,10 +34,10 @@ def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    found = runner_for(machine, endpoint.region)
-    if isinstance(found, NoRunner):
+    runner = runner_for(machine, endpoint.region)
+    if isinstance(runner, NoRunner):
         for path, _, _ in spec_engines(endpoint.spec):
-            yield Problem(path, found.message, found.hint)
+            yield Problem(path, runner.message, runner.hint)
 
 
 @CONTAINER.rule("FL390", Severity.WARNING, source=HEADER)
@@ -74,24 +74,27 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     hint = f"run {endpoint.environment.lock_command(endpoint.spec.endpoint)}"
     if lock.promoted_from is not None:
         hint += f", or give the endpoint the instance and the release that it has in {lock.promoted_from}"
-    for planned in planned_engines(endpoint):
-        for archive, locked in locked_engines(endpoint.spec, endpoint.locked, planned.index, planned.model):
+    for plan in planned_engines(endpoint):
+        for archive, locked in locked_engines(endpoint.spec, endpoint.locked, plan.index, plan.model):
             if locked is None:
-                message = f"the lock has no engine of model {planned.model!r} in {archive!r}"
-                yield Problem(planned.path, message, hint)
-            elif locked.key != planned.build(locked.onnx).key:
+                message = f"the lock has no engine of model {plan.model!r} in {archive!r}"
+                yield Problem(plan.path, message, hint)
+            elif locked.key != plan.build(locked.onnx).key:
                 whose = f"the lock, promoted from {lock.promoted_from}," if lock.promoted_from else "the lock"
                 message = (
-                    f"{whose} has another engine of model {planned.model!r} than the spec needs on"
-                    f" {planned.gpu} with {planned.image}"
+                    f"{whose} has another engine of model {plan.model!r} than the spec needs on"
+                    f" {plan.gpu} with {plan.image}"
                 )
-                yield Problem(planned.path, message, hint)
+                yield Problem(plan.path, message, hint)
     for index, entry in enumerate(endpoint.spec.models):
-        for each in entry.packed(index):
-            wanted = {packed_name(engine.model, each.copy) for engine in entry.engines}
-            held = endpoint.locked[each.name].engines if each.name in endpoint.locked else {}
-            for model in sorted(held.keys() - wanted):
-                message = f"the lock has an engine of model {model!r} in {each.name!r}, and the spec has none"
+        for packed_archive in entry.packed(index):
+            names = {packed_name(engine.model, packed_archive.copy) for engine in entry.engines}
+            engines = (
+                endpoint.locked[packed_archive.name].engines if packed_archive.name in endpoint.locked else {}
+            )
+            for model in sorted(engines.keys() - names):
+                engine = f"an engine of model {model!r} in {packed_archive.name!r}"
+                message = f"the lock has {engine}, and the spec has none"
                 yield Problem(("models", index), message, hint)
 
 

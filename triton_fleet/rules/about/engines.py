@@ -22,7 +22,7 @@ from triton_fleet.spec.source import KeyPath
 
 SUPPORT = "https://docs.nvidia.com/deeplearning/tensorrt/latest/getting-started/support-matrix.html"
 TRTEXEC = "https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleOptions.cpp"
-TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
+CAST_HINT = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
 
 
 @CONTAINER.rule("FL290", source=SUPPORT)
@@ -47,10 +47,10 @@ def engine_beyond_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
             )
             yield Problem(path, message, f"use an instance with the GPU {builder.gpu}")
         for key, value, about in _options(engine):
-            least = about.least_capability
-            if least is not None and numbers(machine.compute_capability) < numbers(least):
+            min_capability = about.least_capability
+            if min_capability is not None and numbers(machine.compute_capability) < numbers(min_capability):
                 message = (
-                    f"`{key}` {value} needs compute capability {least};"
+                    f"`{key}` {value} needs compute capability {min_capability};"
                     f" {machine.type} ({machine.gpu}) has {machine.compute_capability}"
                 )
                 hint = "write `precision: fp16`" if key == "precision" else "leave it out"
@@ -65,26 +65,26 @@ def unsupported_engine_option(endpoint: EndpointContext) -> Iterator[Problem]:
     precisions: since then, layers have the types of the ONNX model.
     """
     image = endpoint.image
-    there = None if image is None else expected_tensorrt(image.details)
-    if image is None or there is None:
+    expected = None if image is None else expected_tensorrt(image.details)
+    if image is None or expected is None:
         return
-    sure, most = image.details.tensorrt_certain, image.details.tensorrt_most or there
+    sure, newest = image.details.tensorrt_certain, image.details.tensorrt_most or expected
     for path, _, engine in spec_engines(endpoint.spec):
         for key, value, about in _options(engine):
-            if about.since is not None and numbers(there) < numbers(about.since):
+            if about.since is not None and numbers(expected) < numbers(about.since):
                 message = (
                     f"`{key}` {value} needs TensorRT {about.since};"
-                    f" the image of Triton {image.release} has {there}"
+                    f" the image of Triton {image.release} has {expected}"
                 )
                 yield Problem((*path, key), message, "leave it out, or use a newer release", certain=sure)
-            elif about.until is not None and numbers(most) >= numbers(about.until):
+            elif about.until is not None and numbers(newest) >= numbers(about.until):
                 has = (
-                    f"TensorRT {there}"
-                    if numbers(there) >= numbers(about.until)
-                    else (f"the image of Triton {image.release} may have TensorRT {most}, which")
+                    f"TensorRT {expected}"
+                    if numbers(expected) >= numbers(about.until)
+                    else (f"the image of Triton {image.release} may have TensorRT {newest}, which")
                 )
                 message = f"{has} does not accept `{key}`: layers have the types of the ONNX model"
-                hint = f"leave it out, and set the types in the ONNX model: {TYPED}"
+                hint = f"leave it out, and set the types in the ONNX model: {CAST_HINT}"
                 yield Problem((*path, key), message, hint, certain=sure)
 
 
@@ -115,24 +115,28 @@ def engine_without_model(endpoint: EndpointContext) -> Iterator[Problem]:
 
     Its largest batch is at least the model's max_batch_size.
     """
-    seen, models = set[tuple[int, str]](), defaultdict[int, dict[str, LockedModel]](dict)
+    pairs, models = set[tuple[int, str]](), defaultdict[int, dict[str, LockedModel]](dict)
     for model in endpoint.models:
         models[model.index][model.name] = model.facts
     for path, index, engine in spec_engines(endpoint.spec):
-        if (index, engine.model) in seen:
+        if (index, engine.model) in pairs:
             yield Problem((*path, "model"), f"model {engine.model!r} has two engines", "keep one of the two")
-        seen.add((index, engine.model))
-        there = models[index]
+        pairs.add((index, engine.model))
+        locked_models = models[index]
         copies = endpoint.spec.models[index].copies
         locked_as = engine.model if copies is None else copied_name(engine.model, 0)
-        if not there:
+        if not locked_models:
             continue
-        if locked_as not in there:
+        if locked_as not in locked_models:
             message = f"the repository has no model {engine.model!r} for this engine"
-            known = there if copies is None else [each.removesuffix(copied_name("", 0)) for each in there]
-            yield Problem((*path, "model"), message, did_you_mean(engine.model, known))
+            names = (
+                locked_models
+                if copies is None
+                else [model_name.removesuffix(copied_name("", 0)) for model_name in locked_models]
+            )
+            yield Problem((*path, "model"), message, did_you_mean(engine.model, names))
             continue
-        facts = there[locked_as]
+        facts = locked_models[locked_as]
         if facts.backend not in ("", "tensorrt"):
             message = (
                 f"model {engine.model!r} has the {facts.backend} backend, which does not load a TensorRT plan"
@@ -181,16 +185,18 @@ def plan_of_other_tensorrt(context: ModelContext) -> Iterator[Problem]:
     model, contents = context.model, context.container.contents
     if contents is None or VERSION_COMPATIBLE in context.container.settings.get(ADDITIONAL_ARGS, ""):
         return
-    for path, built in model.facts.plans.items():
+    for path, version in model.facts.plans.items():
         plan, remedy = f"{model.name}/{path}", f"build it inside the image of {contents.name}"
-        if not built:
+        if not version:
             message = f"{plan} has an unknown header: the TensorRT that built it is unknown"
             yield Problem(model.path, message, remedy, certain=False)
-        elif not _may_be(built, contents):
+        elif not _may_be(version, contents):
             has = contents.tensorrt or f"at least {contents.tensorrt_least}"
-            message = f"{plan} was built with TensorRT {built}; the image of Triton {contents.name} has {has}"
+            message = (
+                f"{plan} was built with TensorRT {version}; the image of Triton {contents.name} has {has}"
+            )
             hint = f"{remedy}, or use the release that it was built in"
-            yield Problem(model.path, message, hint, certain=not _might_be(built, contents))
+            yield Problem(model.path, message, hint, certain=not _might_be(version, contents))
 
 
 @MODEL_ON_INSTANCE.rule(
@@ -207,8 +213,8 @@ def missing_plan_for_gpu(context: ModelContext) -> Iterator[Problem]:
     model, machine = context.model, context.container.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    named, plans = model.facts.by_compute_capability, model.facts.plans
-    own = named.get(machine.compute_capability, "")
+    by_capability, plans = model.facts.by_compute_capability, model.facts.plans
+    own = by_capability.get(machine.compute_capability, "")
     if own.endswith(PLAN) and plans and not any(path.endswith(f"/{own}") for path in plans):
         message = (
             f"model {model.name!r} names the plan {own} for compute capability"
@@ -216,9 +222,9 @@ def missing_plan_for_gpu(context: ModelContext) -> Iterator[Problem]:
         )
         yield Problem(model.path, message, "put it into the version directory")
     default = any(path.endswith("/model.plan") for path in plans)
-    if named and machine.compute_capability not in named and not default:
+    if by_capability and machine.compute_capability not in by_capability and not default:
         message = (
-            f"model {model.name!r} has plans for compute capability {', '.join(sorted(named))};"
+            f"model {model.name!r} has plans for compute capability {', '.join(sorted(by_capability))};"
             f" {machine.type} ({machine.gpu}) has {machine.compute_capability}"
         )
         hint = f"add a plan that was built on {machine.type}, or use an instance with one of those GPUs"
@@ -235,7 +241,7 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    known = {model.index for model in endpoint.models}
+    indexes = {model.index for model in endpoint.models}
     with_plans = {model.index for model in endpoint.models if model.facts.plans}
     for index, archive in enumerate(endpoint.spec.models):
         path: KeyPath = ("models", index, "built_on")
@@ -247,7 +253,7 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
         elif archive.built_on not in instance_types():
             message = f"the catalog has no instance type {archive.built_on}"
             yield Problem(path, message, did_you_mean(archive.built_on, instance_types()))
-        elif index in known - with_plans:
+        elif index in indexes - with_plans:
             message = f"{archive.archive!r} contains no TensorRT plan, so `built_on` has no effect"
             yield Problem(path, message, "leave it out", certain=False)
         elif (builder := instance(archive.built_on)).gpu != machine.gpu:
@@ -255,22 +261,22 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"the plans of {archive.archive!r} were built on {_machine_text(builder)}, and"
                 f" {_machine_text(machine)} has to load them"
             )
-            other = f", or use an instance with the GPU {builder.gpu}" if builder.gpu else ""
-            yield Problem(path, message, f"build them on {machine.type}{other}")
+            advice = f", or use an instance with the GPU {builder.gpu}" if builder.gpu else ""
+            yield Problem(path, message, f"build them on {machine.type}{advice}")
 
 
 def _machine_text(machine: Instance) -> str:
     return f"{machine.type} ({machine.gpu or 'no GPU'})"
 
 
-def _may_be(built: str, release: Release) -> bool:
+def _may_be(version: str, release: Release) -> bool:
     """Whether a plan's TensorRT is the release's, in the parts that are known of both."""
-    return not versions_differ(built, release.tensorrt) if release.tensorrt else _might_be(built, release)
+    return not versions_differ(version, release.tensorrt) if release.tensorrt else _might_be(version, release)
 
 
-def _might_be(built: str, release: Release) -> bool:
+def _might_be(version: str, release: Release) -> bool:
     """Whether the release may have it: no source names another."""
     if release.tensorrt and release.tensorrt_certain:
-        return not versions_differ(built, release.tensorrt)
-    least, most = numbers(release.tensorrt_least or "0"), numbers(release.tensorrt_most or "99")
-    return least <= numbers(built) <= most
+        return not versions_differ(version, release.tensorrt)
+    oldest, newest = numbers(release.tensorrt_least or "0"), numbers(release.tensorrt_most or "99")
+    return oldest <= numbers(version) <= newest

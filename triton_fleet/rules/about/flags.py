@@ -45,11 +45,11 @@ def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
     The start script always loads one model by name. `--load-model=*` must be the only such flag, so the
     server exits with it as well.
     """
-    single, shared = (endpoint.spec.mode is each for each in (Mode.SINGLE, Mode.SHARED_CONTAINER))
-    own = flags_of_the_shared_container() if shared else flags_of_the_start_script()
+    single, is_shared = (endpoint.spec.mode is mode for mode in (Mode.SINGLE, Mode.SHARED_CONTAINER))
+    own = flags_of_the_shared_container() if is_shared else flags_of_the_start_script()
     for path, flag in _flags(endpoint):
         name, _, value = flag.partition("=")
-        if (shared and name in own) or (name in own and (single or name not in flags_of_single_mode())):
+        if (is_shared and name in own) or (name in own and (single or name not in flags_of_single_mode())):
             yield Problem(path, f"`additional_args` has {flag}: {own[name]}", "leave it out")
         elif single and name == LOAD_MODEL and "*" in value:
             message = (
@@ -73,9 +73,9 @@ def flag_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"`additional_args` has {flag}, which {variable} sets"
             yield Problem(path, message, f"write {instead} instead")
     if ADDITIONAL_ARGS in endpoint.spec.environment:
-        given = ", ".join(endpoint.spec.environment[ADDITIONAL_ARGS].split())
+        flags = ", ".join(endpoint.spec.environment[ADDITIONAL_ARGS].split())
         message = f"`environment` sets {ADDITIONAL_ARGS}, which `container` has a key for"
-        hint = f"write `additional_args: [{given}]` in `container` instead"
+        hint = f"write `additional_args: [{flags}]` in `container` instead"
         yield Problem(("environment", ADDITIONAL_ARGS), message, hint)
 
 
@@ -96,12 +96,12 @@ def unknown_flag(endpoint: EndpointContext) -> Iterator[Problem]:
 @rule("FL286", source=SERVE)
 def unknown_further_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Every model that a `--load-model` flag names is in the repository."""
-    there = [model.name for model in endpoint.models]
-    for path, flag in _flags(endpoint) if there and endpoint.spec.mode is Mode.SINGLE else ():
+    names = [model.name for model in endpoint.models]
+    for path, flag in _flags(endpoint) if names and endpoint.spec.mode is Mode.SINGLE else ():
         name, _, model = flag.partition("=")
-        if name == LOAD_MODEL and model not in (*there, "*"):
+        if name == LOAD_MODEL and model not in (*names, "*"):
             message = f"`additional_args` loads {model!r}, which is not in the repository"
-            yield Problem(path, message, did_you_mean(model, there))
+            yield Problem(path, message, did_you_mean(model, names))
 
 
 @rule("FL210", source=SERVE)
@@ -110,16 +110,16 @@ def variable_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
 
     A multi-model container ignores `inference_type`, for example: all its calls are of type `infer`.
     """
-    mode, shared = endpoint.spec.mode.value, endpoint.spec.mode is Mode.SHARED_CONTAINER
+    mode, is_shared = endpoint.spec.mode.value, endpoint.spec.mode is Mode.SHARED_CONTAINER
     for name, path in set_by_spec(endpoint.spec).items():
         about = variables().get(name)
         if about is None or about.dead or mode in about.modes:
             continue
-        if not shared and (about.set_by != "user" or name == DEFAULT_MODEL):  # other rules report it
+        if not is_shared and (about.set_by != "user" or name == DEFAULT_MODEL):  # other rules report it
             continue
-        shown = f"`{path[-1]}`" if path[0] == "container" else name
+        name_text = f"`{path[-1]}`" if path[0] == "container" else name
         hint = f"leave it out, or write `mode: {about.modes[0]}`" if about.modes else "leave it out"
-        yield Problem(path, f"{shown} has no effect on a {mode} endpoint", hint)
+        yield Problem(path, f"{name_text} has no effect on a {mode} endpoint", hint)
 
 
 @rule(

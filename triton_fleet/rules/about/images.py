@@ -34,12 +34,12 @@ def release_without_image(endpoint: EndpointContext) -> Iterator[Problem]:
 
     NVIDIA publishes a release every month; AWS builds an image of only a few of them.
     """
-    wanted = endpoint.spec.triton
-    if wanted not in releases():
-        around = [*[release for release in releases() if release < wanted][-2:]]
-        around += [release for release in releases() if release > wanted][:2]
+    triton = endpoint.spec.triton
+    if triton not in releases():
+        around = [*[release for release in releases() if release < triton][-2:]]
+        around += [release for release in releases() if release > triton][:2]
         hint = f"the nearest releases: {', '.join(around)}"
-        yield Problem(TRITON, f"SageMaker has no image of Triton {wanted}", hint)
+        yield Problem(TRITON, f"SageMaker has no image of Triton {triton}", hint)
 
 
 @rule("FL202", source=DLC, needed=True)
@@ -49,11 +49,11 @@ def region_without_release(endpoint: EndpointContext) -> Iterator[Problem]:
     The registry account differs by release and region, and some regions have only some releases: China has
     none after 25.04.
     """
-    wanted, region = endpoint.spec.triton, endpoint.region
-    if wanted in releases() and region not in regions_of(wanted) and region in image_regions():
-        having = [known for known in releases() if region in regions_of(known)]
-        message = f"SageMaker has no image of Triton {wanted} in {region}"
-        yield Problem(TRITON, message, f"the newest releases in {region}: {', '.join(having[-6:])}")
+    triton, region = endpoint.spec.triton, endpoint.region
+    if triton in releases() and region not in regions_of(triton) and region in image_regions():
+        releases_here = [candidate for candidate in releases() if region in regions_of(candidate)]
+        message = f"SageMaker has no image of Triton {triton} in {region}"
+        yield Problem(TRITON, message, f"the newest releases in {region}: {', '.join(releases_here[-6:])}")
 
 
 @rule("FL221", Severity.WARNING, source=DLC)
@@ -82,25 +82,27 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
         return
     if endpoint.named_ami is not None or endpoint.ami is not None:
         return
-    other = inference_ami(image.cuda, machine.family)
-    if other is not None:
+    alternative = inference_ami(image.cuda, machine.family)
+    if alternative is not None:
         usual = default_driver(machine.family)
         message = (
             f"Triton {image.release} is built for CUDA {image.cuda}; without a named host image"
             f" {machine.family} instances have {f'driver {usual}' if usual else 'an unknown driver'}"
         )
-        hint = f"write `{endpoint.variant}.InferenceAmiVersion: {other.name}`"
+        hint = f"write `{endpoint.variant}.InferenceAmiVersion: {alternative.name}`"
         yield Problem(TYPE, message, hint, certain=usual is not None and image.details.cuda_major_certain)
         return
-    fitting = releases_on(machine, endpoint.region)
-    families = ", ".join(each for each in families_with_driver(image.cuda) if each in offered_families())
+    usable = releases_on(machine, endpoint.region)
+    families = ", ".join(
+        family for family in families_with_driver(image.cuda) if family in offered_families()
+    )
     message = (
         f"Triton {image.release} is built for CUDA {image.cuda}, and no SageMaker host image"
         f" has a driver for it on {machine.family} instances"
     )
     hint = (
-        f'write `triton: "{fitting[-1]}"`, or use another instance family: {families}'
-        if fitting
+        f'write `triton: "{usable[-1]}"`, or use another instance family: {families}'
+        if usable
         else f"use another instance family: {families}"
     )
     yield Problem(TYPE, message, hint, certain=image.details.cuda_major_certain)
@@ -112,32 +114,31 @@ def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
 
     SageMaker refuses some pairs ("Invalid combination"); AWS does not publish a complete list of them.
     """
-    chosen, machine = endpoint.ami, endpoint.machine
-    if chosen is None or machine is None or not chosen.name or (chosen.gpu is False and machine.gpus):
+    ami, machine = endpoint.ami, endpoint.machine
+    if ami is None or machine is None or not ami.name or (ami.gpu is False and machine.gpus):
         return
-    named = endpoint.named_ami is not None
-    path = endpoint.named_ami_path if named else TYPE
-    if machine.kind is not Processor.GPU and chosen.gpu:
+    is_named = endpoint.named_ami is not None
+    path = endpoint.named_ami_path if is_named else TYPE
+    if machine.kind is not Processor.GPU and ami.gpu:
         yield Problem(
-            path, f"{chosen.name} is for instances with a GPU; {machine.type} has none", _leave(named)
+            path, f"{ami.name} is for instances with a GPU; {machine.type} has none", _leave(is_named)
         )
-    elif machine.family in chosen.refuses:
-        message = f"SageMaker refuses {machine.family} instances with the host image {chosen.name}"
-        yield Problem(path, message, _leave(named))
-    elif machine.family in chosen.at_times:
+    elif machine.family in ami.refuses:
+        message = f"SageMaker refuses {machine.family} instances with the host image {ami.name}"
+        yield Problem(path, message, _leave(is_named))
+    elif machine.family in ami.at_times:
         message = (
-            f"SageMaker accepts the host image {chosen.name} on {machine.family} instances,"
-            " but not at all times"
+            f"SageMaker accepts the host image {ami.name} on {machine.family} instances, but not at all times"
         )
         hint = (
             'if it answers "Invalid combination", deploy again later or use another family; then write'
             ' `allow: {incompatible-ami: "…"}`'
         )
-        yield Problem(path, message, f"{hint}; confirmed: {', '.join(chosen.accepts)}", certain=False)
-    elif machine.family not in chosen.accepts:
-        message = f"no source confirms that the host image {chosen.name} runs on {machine.family} instances"
-        confirmed = f"; confirmed: {', '.join(chosen.accepts)}" if chosen.accepts else ""
-        hint = f'try it once, then write `allow: {{incompatible-ami: "tried on …"}}`{confirmed}'
+        yield Problem(path, message, f"{hint}; confirmed: {', '.join(ami.accepts)}", certain=False)
+    elif machine.family not in ami.accepts:
+        message = f"no source confirms that the host image {ami.name} runs on {machine.family} instances"
+        families = f"; confirmed: {', '.join(ami.accepts)}" if ami.accepts else ""
+        hint = f'try it once, then write `allow: {{incompatible-ami: "tried on …"}}`{families}'
         yield Problem(path, message, hint, certain=False)
 
 
@@ -149,29 +150,27 @@ def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     container ends in CannotStartContainerError, or in an endpoint that stays in Creating. No source states
     this for a container for CUDA 11 on a newer driver.
     """
-    named, image = endpoint.named_ami, endpoint.image
-    chosen = endpoint.ami
-    if named is None:
+    name, image = endpoint.named_ami, endpoint.image
+    ami = endpoint.ami
+    if name is None:
         return
-    if not named:
+    if not name:
         hint = "leave it out: the host image is chosen by release and family"
         yield Problem(endpoint.named_ami_path, "an empty value names no host image", hint)
-    elif chosen is None:
-        known = [each.name for each in amis() if each.name]
+    elif ami is None:
+        names = [candidate.name for candidate in amis() if candidate.name]
         yield Problem(
             endpoint.named_ami_path,
-            f"SageMaker has no host image {named!r}",
-            did_you_mean(named, known, list_all=True),
+            f"SageMaker has no host image {name!r}",
+            did_you_mean(name, names, list_all=True),
         )
-    elif image is not None and image.gpu and chosen.cuda != image.cuda:
-        driver = (
-            f"has driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "has no NVIDIA driver"
-        )
-        untried = image.cuda < chosen.cuda and image.cuda < PAIRED_SINCE
-        doubt = ", and no public source confirms that it runs there" if untried else ""
-        message = f"{named} {driver}; Triton {image.release} is built for CUDA {image.cuda}{doubt}"
-        certain = image.details.cuda_major_certain and not untried
-        yield Problem(endpoint.named_ami_path, message, _instead(image, untried), certain=certain)
+    elif image is not None and image.gpu and ami.cuda != image.cuda:
+        driver = f"has driver {ami.driver}, for CUDA {ami.cuda}" if ami.gpu else "has no NVIDIA driver"
+        is_untried = image.cuda < ami.cuda and image.cuda < PAIRED_SINCE
+        doubt = ", and no public source confirms that it runs there" if is_untried else ""
+        message = f"{name} {driver}; Triton {image.release} is built for CUDA {image.cuda}{doubt}"
+        certain = image.details.cuda_major_certain and not is_untried
+        yield Problem(endpoint.named_ami_path, message, _instead(image, is_untried), certain=certain)
 
 
 @CONTAINER.rule("FL225", source=SUPPORT)
@@ -183,25 +182,27 @@ def gpu_too_old(endpoint: EndpointContext) -> Iterator[Problem]:
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU:
         return
-    least = image.details.min_compute_capability
-    if numbers(machine.compute_capability) < numbers(least):
+    min_capability = image.details.min_compute_capability
+    if numbers(machine.compute_capability) < numbers(min_capability):
         message = (
             f"{machine.type} ({machine.gpu}) has compute capability {machine.compute_capability};"
-            f" Triton {image.release} needs {least} or newer"
+            f" Triton {image.release} needs {min_capability} or newer"
         )
         yield Problem(TYPE, message, "use a newer GPU, such as ml.g5.xlarge")
 
 
-def _leave(named: bool) -> str:
-    return "leave `ami` out: it is chosen by release and family" if named else "use another family or release"
+def _leave(is_named: bool) -> str:
+    return (
+        "leave `ami` out: it is chosen by release and family" if is_named else "use another family or release"
+    )
 
 
-def _instead(image: Image, untried: bool) -> str:
-    fitting = [each.name for each in amis() if each.cuda == image.cuda]
+def _instead(image: Image, is_untried: bool) -> str:
+    names = [ami.name for ami in amis() if ami.cuda == image.cuda]
     ways = ["leave `ami` out"]
-    if fitting:
-        ways.append(f"write one of {', '.join(fitting)}")
-    if untried:
+    if names:
+        ways.append(f"write one of {', '.join(names)}")
+    if is_untried:
         ways.append('try it once and write `allow: {ami-driver-mismatch: "tried on …"}`')
     return ", or ".join(ways)
 
@@ -259,8 +260,8 @@ def image_without_multi_model_label(image: ImageContext) -> Iterator[Problem]:
 def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image's contents are known: rules about drivers, engines and Python depend on them."""
     own, lock = endpoint.spec.own_image, endpoint.lock
-    locked = lock.image if lock is not None else None
-    if own is not None and own.uri is not None and locked is not None and locked.facts is None:
+    locked_image = lock.image if lock is not None else None
+    if own is not None and own.uri is not None and locked_image is not None and locked_image.facts is None:
         message = "the image could not be read: its CUDA, TensorRT, Python and backends are unknown"
         command = endpoint.environment.lock_command(endpoint.spec.endpoint)
         hint = f"run {command} with credentials that may pull it"
@@ -273,8 +274,8 @@ def unpinned_image(endpoint: EndpointContext) -> Iterator[Problem]:
 
     Otherwise its first deploy would build another one, on what the release's tag names then.
     """
-    locked, origin = endpoint.lock.image if endpoint.lock else None, endpoint.environment.promoted_from
-    if locked is not None and locked.digest is None and origin is not None:
+    locked_image, origin = endpoint.lock.image if endpoint.lock else None, endpoint.environment.promoted_from
+    if locked_image is not None and locked_image.digest is None and origin is not None:
         message = (
             "the lock names no digest of the image, so that the deploy would build one that nobody tested"
         )
@@ -285,9 +286,9 @@ def unpinned_image(endpoint: EndpointContext) -> Iterator[Problem]:
 @IMAGE.rule("FL975", source="docs/images.md")
 def image_release_mismatch(image: ImageContext) -> Iterator[Problem]:
     """The image contains the release that `triton` names."""
-    facts, wanted = image.facts, image.triton
-    if facts.triton not in (None, wanted):
-        message = f"the image contains Triton {facts.triton}, and `triton` is {wanted}"
+    facts, triton = image.facts, image.triton
+    if facts.triton not in (None, triton):
+        message = f"the image contains Triton {facts.triton}, and `triton` is {triton}"
         yield Problem(("triton",), message, f'write `triton: "{facts.triton}"`, or another image')
 
 
@@ -304,9 +305,9 @@ def unsupported_image_manifest(image: ImageContext) -> Iterator[Problem]:
 @IMAGE.rule("FL977", Severity.WARNING, source="docs/images.md")
 def image_without_backend(image: ImageContext) -> Iterator[Problem]:
     """The image has the models' backends, except those in a model's own folder."""
-    contained = image.facts.backends
-    for name in sorted(image.backends - {"", "ensemble", *contained}) if contained is not None else ():
-        message = f"the image has no backend {name!r}; it has {', '.join(contained or ())}"
+    backends = image.facts.backends
+    for name in sorted(image.backends - {"", "ensemble", *backends}) if backends is not None else ():
+        message = f"the image has no backend {name!r}; it has {', '.join(backends or ())}"
         yield Problem(KEY, message, BUILD)
 
 

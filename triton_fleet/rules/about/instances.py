@@ -24,7 +24,7 @@ from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.lock import InstanceGroup, LockedModel
 from triton_fleet.spec.problems import did_you_mean
 
-PRICING = "https://aws.amazon.com/sagemaker/pricing/"
+PRICES_PAGE = "https://aws.amazon.com/sagemaker/pricing/"
 MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoint-instance.html"
 TYPE = ("instance", "type")
 FEW = 8
@@ -34,16 +34,16 @@ NO_TRITON = {
 }
 
 
-@INSTANCE_TYPE.rule("FL203", source=PRICING, needed=True)
+@INSTANCE_TYPE.rule("FL203", source=PRICES_PAGE, needed=True)
 def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker hosts endpoints on the instance type.
 
     Not every instance type of EC2, training or notebooks can host an endpoint.
     """
-    wanted = endpoint.instance_type
-    if wanted not in instance_types():
-        message = f"the catalog has no instance type {wanted} for hosting"
-        yield Problem(TYPE, message, did_you_mean(wanted, instance_types()))
+    name = endpoint.instance_type
+    if name not in instance_types():
+        message = f"the catalog has no instance type {name} for hosting"
+        yield Problem(TYPE, message, did_you_mean(name, instance_types()))
 
 
 @CONTAINER.rule(
@@ -68,7 +68,7 @@ def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TYPE, message, _gpu_hint())
 
 
-@INSTANCE_TYPE.rule("FL227", source=PRICING)
+@INSTANCE_TYPE.rule("FL227", source=PRICES_PAGE)
 def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker still offers the instance type.
 
@@ -80,7 +80,7 @@ def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TYPE, message, _gpu_hint())
 
 
-@INSTANCE_TYPE.rule("FL228", source=PRICING)
+@INSTANCE_TYPE.rule("FL228", source=PRICES_PAGE)
 def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker offers the instance type in the environment's region.
 
@@ -90,11 +90,17 @@ def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]
     if machine is None or machine.retired or not hosted_in(region) or machine.architecture != "x86_64":
         return
     if region not in hosting_regions(machine.type):
-        here = [name for name in hosted_in(region) if _alike(instance(name), machine)]
-        there = sorted(hosting_regions(machine.type), key=lambda each: (each[:2] != region[:2], each))
-        hints = [f"types in {region}: {_few(here)}" if here else "", f"regions that have it: {_few(there)}"]
+        alternatives = [name for name in hosted_in(region) if _alike(instance(name), machine)]
+        regions = sorted(
+            hosting_regions(machine.type),
+            key=lambda other_region: (other_region[:2] != region[:2], other_region),
+        )
+        hints = [
+            f"types in {region}: {_few(alternatives)}" if alternatives else "",
+            f"regions that have it: {_few(regions)}",
+        ]
         message = f"SageMaker does not host {machine.type} in {region}"
-        yield Problem(TYPE, message, "; ".join(filter(None, hints)), certain=bool(there))
+        yield Problem(TYPE, message, "; ".join(filter(None, hints)), certain=bool(regions))
 
 
 @CONTAINER.rule("FL216", source=MULTI_MODEL)
@@ -107,9 +113,9 @@ def several_gpus_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     if machine is None or endpoint.spec.mode is not Mode.MULTI_MODEL or machine.gpus <= 1:
         return
     single = [name for name in instance_types() if _one_gpu(instance(name))]
-    fitting = [name for name in single if instance(name).family == machine.family] or single
+    names = [name for name in single if instance(name).family == machine.family] or single
     message = f"{machine.type} has {machine.gpus} GPUs: SageMaker hosts multi-model endpoints on one GPU"
-    yield Problem(TYPE, message, f"use an instance with one GPU: {', '.join(fitting)}")
+    yield Problem(TYPE, message, f"use an instance with one GPU: {', '.join(names)}")
 
 
 @CONTAINER.rule("FL229", Severity.WARNING, source=MULTI_MODEL)
@@ -121,13 +127,13 @@ def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem
     machine = endpoint.machine
     if machine is None or endpoint.spec.mode is not Mode.MULTI_MODEL or machine.gpus > 1:
         return
-    found = multi_model_support(machine)
-    if found.support is not Support.YES:
+    support = multi_model_support(machine)
+    if support.support is not Support.YES:
         hint = (
             "use a g4dn or g5 with one GPU, or try it once and write"
             ' `allow: {unlisted-multi-model-instance: "tried on …"}`'
         )
-        yield Problem(TYPE, f"{machine.type} behind a multi-model endpoint: {found.reason}", hint)
+        yield Problem(TYPE, f"{machine.type} behind a multi-model endpoint: {support.reason}", hint)
 
 
 @INSTANCE_TYPE.rule(
@@ -152,8 +158,8 @@ def _one_gpu(machine: Instance) -> bool:
     return machine.gpus == 1 and not machine.retired and multi_model_support(machine).support is Support.YES
 
 
-def _alike(machine: Instance, wanted: Instance) -> bool:
-    return machine.kind is wanted.kind and machine.architecture == wanted.architecture
+def _alike(machine: Instance, target: Instance) -> bool:
+    return machine.kind is target.kind and machine.architecture == target.architecture
 
 
 def _few(names: Sequence[str]) -> str:
@@ -184,15 +190,15 @@ def shared_memory_shortage(context: ModelsContext) -> Iterator[Problem]:
     each_takes = context.container.settings.get(SHM) or variables()[SHM].default or ""
     if not each_takes.isdecimal() or len(each_takes) > DIGITS:
         return
-    for together in resident_models(context):
-        models = [model for model in together if model.facts.backend == "python"]
+    for residents in resident_models(context):
+        models = [model for model in residents if model.facts.backend == "python"]
         count = sum(_instances(model.facts, machine) for model in models)
-        needed, half = count * int(each_takes), machine.memory_gib * GIB / 2
-        if needed > half:
+        required_bytes, half = count * int(each_takes), machine.memory_gib * GIB / 2
+        if required_bytes > half:
             names = ", ".join(model.name for model in models)
             message = (
-                f"{count} instances of Python models ({names}) take {needed / GIB:.1f} GiB of shared memory;"
-                f" {machine.type} gives its container {half / GIB:g} GiB"
+                f"{count} instances of Python models ({names}) take {required_bytes / GIB:.1f} GiB"
+                f" of shared memory; {machine.type} gives its container {half / GIB:g} GiB"
             )
             hint = f"lower `container.shm_default_byte_size` ({each_takes}), or the count in instance_group"
             yield Problem(models[0].path, message, hint)
@@ -212,24 +218,27 @@ def gpu_memory_shortage(context: ModelsContext) -> Iterator[Problem]:
     if machine is None or machine.kind is not Processor.GPU:
         return
     memory = machine.gpu_memory_mib * MIB
-    for together in resident_models(context) if memory else ():
-        on_gpu = [each for each in together if each.facts.backend in weights_of_instances()]
+    for residents in resident_models(context) if memory else ():
+        on_gpu = [model for model in residents if model.facts.backend in weights_of_instances()]
         for number in range(machine.gpus):
             sure = sum(
-                weights_on_gpu(each.facts, number, {Weights.OWN}) for each in on_gpu if _is_plain(each.facts)
+                weights_on_gpu(model.facts, number, {Weights.OWN})
+                for model in on_gpu
+                if _is_plain(model.facts)
             )
-            at_most = sum(
-                weights_on_gpu(each.facts, number, {Weights.OWN, Weights.UNKNOWN}) for each in on_gpu
+            upper_bytes = sum(
+                weights_on_gpu(model.facts, number, {Weights.OWN, Weights.UNKNOWN}) for model in on_gpu
             )
-            if at_most > memory:
-                here = [each for each in on_gpu if instances_on_gpu(each.facts, number)]
+            if upper_bytes > memory:
+                models = [model for model in on_gpu if instances_on_gpu(model.facts, number)]
+                names = ", ".join(model.name for model in models)
                 message = (
-                    f"the weights of {', '.join(each.name for each in here)} with all instances take"
-                    f" {(sure if sure > memory else at_most) / GIB:.1f} GiB;"
+                    f"the weights of {names} with all instances take"
+                    f" {(sure if sure > memory else upper_bytes) / GIB:.1f} GiB;"
                     f" GPU {number} of {machine.type} ({machine.gpu}) has {memory / GIB:.1f} GiB"
                 )
                 hint = "lower the count in instance_group, or use a larger GPU or a lower precision"
-                yield Problem(here[0].path, message, hint, certain=sure > memory)
+                yield Problem(models[0].path, message, hint, certain=sure > memory)
                 break
 
 
@@ -245,14 +254,14 @@ def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or not machine.nvme_gb:
         return
-    for each in endpoint.spec.packed:
-        archive = endpoint.locked.get(each.name)
+    for packed_archive in endpoint.spec.packed:
+        archive = endpoint.locked.get(packed_archive.name)
         if archive is not None and archive.size > machine.nvme_gb * GB:
             message = (
-                f"archive {each.name!r} is {archive.size / GB:.0f} GB unpacked;"
+                f"archive {packed_archive.name!r} is {archive.size / GB:.0f} GB unpacked;"
                 f" {machine.type} has {machine.nvme_gb} GB of local storage"
             )
-            yield Problem(("models", each.index), message, "use a larger instance")
+            yield Problem(("models", packed_archive.index), message, "use a larger instance")
 
 
 def _instances(facts: LockedModel, machine: Instance) -> int:

@@ -79,8 +79,8 @@ def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
     S3 has no folders, and an ensemble without its version directory is not loaded.
     """
     for model in endpoint.models:
-        uncompressed = endpoint.spec.models[model.index].compression is Compression.NONE
-        if uncompressed and model.facts.backend == "ensemble" and not model.facts.size:
+        is_unpacked = endpoint.spec.models[model.index].compression is Compression.NONE
+        if is_unpacked and model.facts.backend == "ensemble" and not model.facts.size:
             message = (
                 f"the version directory of ensemble {model.name!r} is empty, and S3 keeps no empty folders"
             )
@@ -115,8 +115,8 @@ def unknown_gpu_number(context: ModelContext) -> Iterator[Problem]:
     model, machine = context.model, context.container.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    named = {gpu for group in model.facts.instances for gpu in group.gpus}
-    beyond = sorted(named - set(range(machine.gpus)))
+    numbers = {gpu for group in model.facts.instances for gpu in group.gpus}
+    beyond = sorted(numbers - set(range(machine.gpus)))
     if beyond:
         has = "1 GPU, number 0" if machine.gpus == 1 else f"{machine.gpus} GPUs, 0 to {machine.gpus - 1}"
         message = f"model {model.name!r} names GPU {', '.join(map(str, beyond))}; {machine.type} has {has}"

@@ -18,7 +18,7 @@ from triton_fleet.spec.source import KeyPath
 
 ROLE = "ExecutionRoleArn"
 IMAGES = (IMAGE, "PrimaryContainer.ModelPackageName", "Containers")
-"""What decides which image a Model runs; a model package brings its own."""
+"""Properties that decide which image a Model runs; a model package brings its own."""
 CONFIGURATION = "EndpointConfigName"
 MODEL_NAMES = ("ModelName", "ModelNameOverride")
 MODELS = tuple(
@@ -26,7 +26,7 @@ MODELS = tuple(
     for variants in VARIANTS
     for name in (MODEL_NAMES[0], f"{POOLS}.*.{MODEL_NAMES[1]}")
 )
-"""What decides which Model a variant runs."""
+"""Properties that decide which Model a variant runs."""
 MACRO = "Fn::Transform"
 ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
@@ -45,9 +45,9 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
             if raw.name == ROLE and raw.value in environment.allowed_roles:
                 continue
             message = f"{raw.name} of {resource} gives the endpoint a role that the product did not create"
-            found = ROLE_ARN.match(raw.value) if isinstance(raw.value, str) else None
-            if found is not None and found["account"] != environment.account:
-                theirs, ours = found["account"], environment.account
+            match = ROLE_ARN.match(raw.value) if isinstance(raw.value, str) else None
+            if match is not None and match["account"] != environment.account:
+                theirs, ours = match["account"], environment.account
                 message += f", of account {theirs}: SageMaker assumes only roles of {ours}"
             yield Problem(raw.path, message, endpoint.environment.allowance_hint("allowed_roles"))
 
@@ -61,7 +61,7 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
     environment's `allowed_registries` names the exceptions; the endpoint's role may pull from them. Images
     that an environment builds are other endpoints' too, so `image` alone names them.
     """
-    reported = set[KeyPath]()
+    paths = set[KeyPath]()
     for raw in (raw for path in IMAGES for raw in properties_at(endpoint.spec, "Model", path)):
         reference = literal_name(raw.value) if raw.name == IMAGE else None
         hint = endpoint.environment.allowance_hint("allowed_registries")
@@ -74,8 +74,8 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"the image is from {reference.place}, which the environment does not allow"
         else:
             continue
-        if raw.path not in reported:
-            reported.add(raw.path)
+        if raw.path not in paths:
+            paths.add(raw.path)
             yield Problem(raw.path, message, hint)
 
 
@@ -90,24 +90,24 @@ def foreign_model_or_configuration(endpoint: EndpointContext) -> Iterator[Proble
     for raw in properties_at(endpoint.spec, "Endpoint", CONFIGURATION):
         message = f"{raw.name} replaces the endpoint configuration that the spec describes"
         yield Problem(raw.path, message, "leave it out")
-    found = (raw for path in MODELS for raw in properties_at(endpoint.spec, "EndpointConfig", path))
-    for raw in {raw.path: raw for raw in found}.values():
+    properties = (raw for path in MODELS for raw in properties_at(endpoint.spec, "EndpointConfig", path))
+    for raw in {raw.path: raw for raw in properties}.values():
         if further_variant(raw):  # refused as a whole
             continue
         last = {raw.parts[-1]: raw.value}
         keys = [*((part, last) for part in raw.parts[:-1]), *nested_keys(last)]
-        named = [MACRO if key == MACRO else inner for key, inner in keys if key in (MACRO, *MODEL_NAMES)]
-        if foreign := [each for each in named if each is not None and not names_own_model(each)]:
+        names = [MACRO if key == MACRO else inner for key, inner in keys if key in (MACRO, *MODEL_NAMES)]
+        if foreign := [name for name in names if name is not None and not names_own_model(name)]:
             message = f"{raw.name} {_reason(foreign[0])}"
             yield Problem(raw.path, message, f"write `{OWN_MODEL_NAME}`, the spec's model")
 
 
-def _reason(named: object) -> str:
+def _reason(name: object) -> str:
     """Why something does not name the spec's model."""
-    if isinstance(named, Mapping) or named == MACRO:
-        is_arn = isinstance(named, Mapping) and named.get("Ref") == OWN_MODEL
+    if isinstance(name, Mapping) or name == MACRO:
+        is_arn = isinstance(name, Mapping) and name.get("Ref") == OWN_MODEL
         return "is the ARN of the spec's Model, not its name" if is_arn else "may name another Model"
-    return f"names the model {value_text(named)}, which the endpoint's stack does not create"
+    return f"names the model {value_text(name)}, which the endpoint's stack does not create"
 
 
 @rule("FL562", source="docs/security.md", needed=True)
@@ -149,10 +149,10 @@ def disallowed_core_dump(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     if endpoint.environment.is_local:
         return
-    allowed = [dump.rstrip("/") for dump in endpoint.environment.allowed_core_dumps]
+    folders = [dump.rstrip("/") for dump in endpoint.environment.allowed_core_dumps]
     for raw in _of_variants(endpoint, "CoreDumpConfig.DestinationS3Uri"):
         value = "" if computes(raw) else raw.value
-        if isinstance(value, str) and any(f"{value}/".startswith(f"{each}/") for each in allowed):
+        if isinstance(value, str) and any(f"{value}/".startswith(f"{folder}/") for folder in folders):
             continue
         message = f"{raw.name} is {value_text(raw.value)}, which the environment does not allow"
         yield Problem(raw.path, message, endpoint.environment.allowance_hint("allowed_core_dumps"))

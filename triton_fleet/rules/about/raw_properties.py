@@ -56,15 +56,15 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     with one container.
     """
     for resource in RESOURCES:
-        settled = list(
+        decided_properties = list(
             outermost(endpoint, resource, _decided_members(resource, Decision.REFUSED, Decision.OURS))
         )
         for raw, member in outermost(endpoint, resource, _decided_members(resource, Decision.KEY)):
-            if any(each.path[: len(raw.path)] == raw.path for each, _ in settled):
+            if any(other.path[: len(raw.path)] == raw.path for other, _ in decided_properties):
                 continue  # reported below: no key can set it
             message = f"the raw property {raw.name} sets what `{member.key}` sets"
             yield Problem(raw.path, message, f"write `{member.key}` instead", certain=not member.checked)
-        for raw, member in settled:
+        for raw, member in decided_properties:
             yield Problem(raw.path, f"{raw.name} must not be set: {member.why}", "leave it out")
 
 
@@ -80,17 +80,17 @@ def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
             replaces = not isinstance(raw.value, Mapping) or is_intrinsic(raw.value)
             if raw.name in names and replaces and (raw.value is not None or raw.takes_out):
                 below = f"{raw.name}.0" if raw.name == "ProductionVariants" else raw.name
-                what = "a list" if isinstance(raw.value, list | tuple) else value_text(raw.value)
-                message = f"{what} for {raw.name} replaces everything that the spec sets there"
+                noun = "a list" if isinstance(raw.value, list | tuple) else value_text(raw.value)
+                message = f"{noun} for {raw.name} replaces everything that the spec sets there"
                 yield Problem(raw.path, message, f"write `{below}.KEY` for each key to change")
 
 
 @cache
 def _decided_members(resource: str, *decisions: Decision) -> Mapping[str, Member]:
     return {
-        path: each
-        for path, each in ledger(resource).items()
-        if each.decision in decisions and not (each.rule or each.inside)
+        path: member
+        for path, member in ledger(resource).items()
+        if member.decision in decisions and not (member.rule or member.inside)
     }
 
 
@@ -107,7 +107,7 @@ TEXT = re.compile(rf"([^${{}}]|\$\{{({_NAME}|{_ATTRIBUTE}|{_PSEUDO_PARAMETER})\}
 Source: intrinsic-function-reference-sub.html of the CloudFormation user guide.
 """
 FUNCTIONS = ("Ref", "Fn::GetAtt", "Fn::If", "Fn::Sub")
-"""What leads to values of the same stack and region."""
+"""Functions that lead to values of the same stack and region."""
 
 
 @rule("FL561", source="docs/security.md", needed=True)
@@ -121,8 +121,8 @@ def disallowed_raw_function(endpoint: EndpointContext) -> Iterator[Problem]:
     for resource in RESOURCES:
         for key, value in endpoint.spec.cloudformation.get(resource, {}).items():
             *outer, last = path_names(key)
-            used = [*((name, None) for name in outer), *nested_keys({last: value})]
-            for name, argument in used:
+            functions = [*((name, None) for name in outer), *nested_keys({last: value})]
+            for name, argument in functions:
                 if (name == "Ref" or name.startswith("Fn::")) and not _is_allowed(name, argument):
                     message = f"{key} of {resource} uses {name}"
                     if name in FUNCTIONS and argument is not None:

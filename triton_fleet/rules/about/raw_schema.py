@@ -67,19 +67,19 @@ def _models(endpoint: EndpointContext) -> Iterator[Problem]:
 def _images(endpoint: EndpointContext) -> Iterator[Problem]:
     region = endpoint.region
     for raw in raw_properties(endpoint.spec, "Model"):
-        found = REGISTRY.match(raw.value) if raw.name == IMAGE and isinstance(raw.value, str) else None
-        if found is not None and (found["region"], found["dns"]) != (region, partition_of(region).dns):
+        match = REGISTRY.match(raw.value) if raw.name == IMAGE and isinstance(raw.value, str) else None
+        if match is not None and (match["region"], match["dns"]) != (region, partition_of(region).dns):
             message = (
-                f"the image is in {found['region']} ({found['dns']}), and the endpoint is in {region}:"
+                f"the image is in {match['region']} ({match['dns']}), and the endpoint is in {region}:"
                 " SageMaker pulls images only from its own region"
             )
-            here = registry_host(found["account"], region)
-            yield Problem(raw.path, message, f"copy it to {region}, and write {here}/…")
+            own_host = registry_host(match["account"], region)
+            yield Problem(raw.path, message, f"copy it to {region}, and write {own_host}/…")
 
 
 def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:
     region, account = endpoint.region, endpoint.environment.account
-    wanted = [partition_of(region).name, "sagemaker", region, account]
+    expected = [partition_of(region).name, "sagemaker", region, account]
     first = None
     for raw in judged_properties(endpoint, "EndpointConfig"):
         if not raw.general.endswith(f".{RESERVATION}"):
@@ -93,9 +93,9 @@ def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:
         if raw.value != first:
             message = f"the endpoint has two reservations, {first} and {raw.value}: SageMaker takes one"
             yield Problem(raw.path, message, "name the same one for both variants, or leave one out")
-        if raw.value.split(":")[1:5] != wanted:
+        if raw.value.split(":")[1:5] != expected:
             message = f"{raw.value} is not a reservation of account {account} in {region}"
-            yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(wanted)}:")
+            yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(expected)}:")
 
 
 SCHEMAS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-sagemaker-endpointconfig.html"
@@ -111,13 +111,13 @@ def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
     key, and an item of a list that is not in the template.
     """
     for resource in RESOURCES:
-        reported = set[KeyPath]()
+        paths = set[KeyPath]()
         for raw in judged_properties(endpoint, resource):
             message, hint = _unknown(resource, raw)
-            if message and raw.path[:-1] not in reported:
+            if message and raw.path[:-1] not in paths:
                 yield Problem(raw.path, message, hint)
             if message:
-                reported.add(raw.path)
+                paths.add(raw.path)
 
 
 @rule("FL269", source=SCHEMAS)
@@ -130,27 +130,27 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
     for resource in RESOURCES:
         raws = list(judged_properties(endpoint, resource))
         for raw in raws:
-            known = _find_property(resource, raw.parts)
-            if known is None or is_intrinsic(raw.value) or raw.takes_out or known.takes(raw.value):
+            property = _find_property(resource, raw.parts)
+            if property is None or is_intrinsic(raw.value) or raw.takes_out or property.takes(raw.value):
                 continue
             if wider := _wider_range(raw):
                 message = (
                     f"{raw.name} is {value_text(raw.value)}: CloudFormation's schema and the API's model"
-                    f" state {known.accepted_values}, {wider.by} states {wider.least} to {wider.most}"
+                    f" state {property.accepted_values}, {wider.by} states {wider.least} to {wider.most}"
                 )
-                hint = f"if the deploy is refused, write {known.accepted_values}"
+                hint = f"if the deploy is refused, write {property.accepted_values}"
                 yield Problem(raw.path, message, hint, certain=False)
             elif raw.value is None:
                 hint = f"write `{raw.name}` as one key to remove it"
                 yield Problem(raw.path, f"{raw.name} has no value, and CDK ignores it", hint)
             else:
                 message = f"{raw.name} is {value_text(raw.value)}, which CloudFormation does not accept"
-                yield Problem(raw.path, message + _in_the_api(raw), f"write {known.accepted_values}")
+                yield Problem(raw.path, message + _in_the_api(raw), f"write {property.accepted_values}")
         yield from _incomplete(resource, raws)
 
 
 def _in_the_api(raw: RawProperty) -> str:
-    """What is known of a value that the API accepts; empty for any other."""
+    """The facts about a value that the API accepts; empty for any other."""
     for member, values in values_of_the_api().items():
         if raw.name.endswith(f".{member}") and str(raw.value) in values:
             return f": only the API accepts it, and {values[str(raw.value)]}"
@@ -166,37 +166,37 @@ def _wider_range(raw: RawProperty) -> WiderRange | None:
 
 
 def _find_property(resource: str, parts: tuple[str, ...]) -> Property | None:
-    reached = property_at(resource, parts)
-    return None if reached.rest else reached.property
+    path = property_at(resource, parts)
+    return None if path.rest else path.property
 
 
 def _unknown(resource: str, raw: RawProperty) -> tuple[str, str]:
     """Why CloudFormation or CDK does not set the property, and what to write; empty where they do."""
-    reached = property_at(resource, raw.parts)
-    if not reached.rest:
-        if reached.property.read_only:
+    path = property_at(resource, raw.parts)
+    if not path.rest:
+        if path.property.read_only:
             return f"{raw.name} is set by CloudFormation", "leave it out"
         return _item_of_no_list(resource, raw)
-    outer, name = ".".join(raw.parts[: -len(reached.rest)]), reached.rest[0]
+    outer, name = ".".join(raw.parts[: -len(path.rest)]), path.rest[0]
     of = outer or f"AWS::SageMaker::{resource}"
     if "." in name and property_at(resource, tuple(raw.name.split("."))).rest == ():
         return f"`{name}` below another key is one name, not a path", f"write `{raw.name}` as one key"
-    if "array" in reached.property.types:
+    if "array" in path.property.types:
         return f"{of} is a list: `{name}` is not an index of it", f"write `{outer}.0.{name}`"
-    if not reached.property.names:
+    if not path.property.names:
         return (
-            f"{of} is {reached.property.accepted_values}: there is no `{name}` in it",
+            f"{of} is {path.property.accepted_values}: there is no `{name}` in it",
             f"set a value for `{outer}`",
         )
     message = f"{of} has no property `{name}` as of {properties_date()}"
-    return message, did_you_mean(name, reached.property.names)
+    return message, did_you_mean(name, path.property.names)
 
 
 def _item_of_no_list(resource: str, raw: RawProperty) -> tuple[str, str]:
     for depth in range(1, min(len(raw.parts), DEEPEST)):
         outer = raw.parts[:depth]
-        known = _find_property(resource, outer)
-        is_list = known is not None and "array" in known.types
+        property = _find_property(resource, outer)
+        is_list = property is not None and "array" in property.types
         if is_list and not raw.is_item(depth) and outer[0] not in LISTS:
             name = ".".join(outer)
             return f"the template has no list {name} whose item could be changed", f"write `{name}` as a list"
@@ -210,10 +210,10 @@ def _incomplete(resource: str, raws: list[RawProperty]) -> Iterator[Problem]:
         for depth in range(1, min(len(raw.parts), DEEPEST)):
             names[raw.parts[:depth]].add(raw.parts[depth])
             places.setdefault(raw.parts[:depth], raw.path)
-    for parts, given in names.items():
-        known, name = _find_property(resource, parts), ".".join(parts)
-        if known is None or name in WHOLES[resource] or parts[0] == "Tags":
+    for parts, keys in names.items():
+        property, name = _find_property(resource, parts), ".".join(parts)
+        if property is None or name in WHOLES[resource] or parts[0] == "Tags":
             continue
-        for missing in sorted(set(known.required) - given):
-            hint = f"write `{name}.{missing}`"
-            yield Problem(places[parts], f"{name} lacks `{missing}`, which CloudFormation requires", hint)
+        for key in sorted(set(property.required) - keys):
+            hint = f"write `{name}.{key}`"
+            yield Problem(places[parts], f"{name} lacks `{key}`, which CloudFormation requires", hint)

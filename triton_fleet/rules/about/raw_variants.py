@@ -37,7 +37,7 @@ WRITTEN_OUT = (
     f"{SHADOWS}.*",
     *(f"{variant}.*.{POOLS}{item}" for variant in VARIANTS for item in ("", ".*")),
 )
-"""What adds instance types, by its general name."""
+"""Properties that add instance types, by its general name."""
 PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
 
 
@@ -96,11 +96,11 @@ def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
         metric, key = endpoint_metric(measure), ".".join(map(str, path))
         if not metric.adds_up:
             continue
-        wanted, given = (getattr(each, metric.adds_up) for each in (own, machine))
-        if wanted and given and wanted != given:
+        own_number, number = (getattr(pool, metric.adds_up) for pool in (own, machine))
+        if own_number and number and own_number != number:
             part = PARTS[metric.adds_up]
             message = (
-                f"`{key}` is for the {part} of {own.type} ({wanted}), and {machine.type} has {given}:"
+                f"`{key}` is for the {part} of {own.type} ({own_number}), and {machine.type} has {number}:"
                 f" {metric.name} adds them up"
             )
             yield Problem(path, message, f"use pools with as many {part}, or leave `{key}` out")
@@ -113,19 +113,19 @@ def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
     The product scales and monitors one variant. SageMaker accepts neither a second shadow variant nor a sixth
     pool. Nothing beyond these is checked, so a spec cannot allow itself more.
     """
-    found = dict[str, KeyPath]()
+    paths = dict[str, KeyPath]()
     for raw in raw_properties(endpoint.spec, "EndpointConfig"):
         if variant := further_variant(raw):
-            found.setdefault(variant, raw.path)
-    for variant, path in found.items():
+            paths.setdefault(variant, raw.path)
+    for variant, path in paths.items():
         yield Problem(path, "an endpoint has one variant", f"remove {variant}")
     for raws in _shadows(endpoint)[1:]:
         yield Problem(_place(raws), "SageMaker accepts one shadow variant beside one variant", "leave it out")
     for variant, raws in endpoint.raw_variants.items():
-        there = pools(raws)
-        if len(there) > MAX_POOLS:
-            message = f"{variant} has {len(there)} instance pools, and SageMaker accepts {MAX_POOLS}"
-            yield Problem(there[MAX_POOLS].path, message, "leave the others out")
+        entries = pools(raws)
+        if len(entries) > MAX_POOLS:
+            message = f"{variant} has {len(entries)} instance pools, and SageMaker accepts {MAX_POOLS}"
+            yield Problem(entries[MAX_POOLS].path, message, "leave the others out")
 
 
 def _measures(endpoint: EndpointContext) -> Mapping[KeyPath, str]:
@@ -154,20 +154,20 @@ def _instance_type(variant: str, raws: RawProperties) -> Iterator[Problem]:
 
 
 def _pools(endpoint: EndpointContext, variant: str, raws: RawProperties) -> Iterator[Problem]:
-    found, wanted = pools(raws), endpoint.spec.instance.type
-    if not found:
+    entries, own_type = pools(raws), endpoint.spec.instance.type
+    if not entries:
         return
     if endpoint.spec.mode is Mode.MULTI_MODEL:
         message = "SageMaker accepts no instance pools for a multi-model endpoint"
-        yield Problem(found[0].path, message, "leave them out, or write `mode: single`")
+        yield Problem(entries[0].path, message, "leave them out, or write `mode: single`")
     single = raws.get(("InstanceType",))
     if single is not None and single.value is not None:
         message = f"{variant} has {POOLS}, which replace an InstanceType"
         yield Problem(single.path, message, "leave the InstanceType out")
-    first = min(enumerate(found, 1), key=lambda each: each[1].priority or each[0])[1]
-    if variant == OWN_VARIANT and first.type is not None and first.type != wanted:
-        message = f"the first instance pool is {first.type}, and `instance.type` is {wanted}"
-        hint = f"write `instance: {{type: {first.type}}}`, or give {wanted} the priority 1"
+    first = min(enumerate(entries, 1), key=lambda entry: entry[1].priority or entry[0])[1]
+    if variant == OWN_VARIANT and first.type is not None and first.type != own_type:
+        message = f"the first instance pool is {first.type}, and `instance.type` is {own_type}"
+        hint = f"write `instance: {{type: {first.type}}}`, or give {own_type} the priority 1"
         yield Problem(first.type_path, message, hint)
 
 

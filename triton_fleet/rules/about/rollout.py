@@ -44,10 +44,10 @@ def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Probl
     if rollout is None or rollout.strategy not in KEY:
         return
     floors = {("instance", "count"): endpoint.spec.instance.count} if scaling is None else scaling.floors
-    path, fewest = min(floors.items(), key=lambda each: each[1])
+    path, fewest = min(floors.items(), key=lambda floor: floor[1])
     if fewest < MIN_INSTANCES:
-        where = f"`{dotted_path(path)}` is {fewest}"
-        message = f"a {rollout.strategy.value} rollout needs at least 2 instances; {where}"
+        key_text = f"`{dotted_path(path)}` is {fewest}"
+        message = f"a {rollout.strategy.value} rollout needs at least 2 instances; {key_text}"
         hint = "write `strategy: all-at-once`, or run 2 instances"
         certain = (
             scaling is None or scaling.most < MIN_INSTANCES or endpoint.spec.instance.count < MIN_INSTANCES
@@ -64,21 +64,21 @@ def rollout_timeout_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]
     spec, rollout = endpoint.spec, endpoint.spec.rollout
     if rollout is None:
         return
-    waited, most = waits(spec, rollout), limit("rollout_seconds_max")
-    if rollout.timeout is not None and rollout.timeout <= waited:
-        message = f"`timeout` is {rollout.timeout}s; the waits alone take {waited}s"
+    total, maximum = waits(spec, rollout), limit("rollout_seconds_max")
+    if rollout.timeout is not None and rollout.timeout <= total:
+        message = f"`timeout` is {rollout.timeout}s; the waits alone take {total}s"
         yield Problem(
             ("rollout", "timeout"),
             message,
             "write a longer one, or leave it out to compute it from the waits",
         )
-    elif waited >= most:
-        message = f"the rollout's waits take {waited}s; SageMaker ends a deployment after {most}s"
+    elif total >= maximum:
+        message = f"the rollout's waits take {total}s; SageMaker ends a deployment after {maximum}s"
         yield Problem(("rollout", "bake"), message, "write a shorter `bake`, or larger steps")
-    elif rollout.timeout is None and rollout_seconds(spec, rollout) > most:
+    elif rollout.timeout is None and rollout_seconds(spec, rollout) > maximum:
         message = (
             f"waits and starts may take {rollout_seconds(spec, rollout)}s;"
-            f" SageMaker ends a deployment after {most}s"
+            f" SageMaker ends a deployment after {maximum}s"
         )
         hint = "write a shorter `bake`, or larger steps"
         yield Problem(("rollout", "strategy"), message, hint, certain=False)
@@ -97,9 +97,9 @@ def rollout_step_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
         return
     size: float | None = getattr(rollout, key)
     lower, upper = LIMITS[rollout.strategy]
-    least, most = limit(lower) if lower else 1, limit(upper)
-    if size is not None and not least <= size <= most:
-        message = f"`{key}` is {size:g}%; a {rollout.strategy.value} rollout accepts {least}% to {most}%"
+    minimum, maximum = limit(lower) if lower else 1, limit(upper)
+    if size is not None and not minimum <= size <= maximum:
+        message = f"`{key}` is {size:g}%; a {rollout.strategy.value} rollout accepts {minimum}% to {maximum}%"
         yield Problem(("rollout", key), message, "write a share in that range")
     elif size is not None and not size.is_integer():
         message = f"`{key}` is {size:g}%; SageMaker accepts only whole percent"
@@ -112,15 +112,15 @@ def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     rollout = endpoint.spec.rollout
     if rollout is None:
         return
-    wanted, strategy = KEY.get(rollout.strategy), rollout.strategy.value
-    if wanted is not None and getattr(rollout, wanted) is None:
+    own_key, strategy = KEY.get(rollout.strategy), rollout.strategy.value
+    if own_key is not None and getattr(rollout, own_key) is None:
         yield Problem(
             ("rollout", "strategy"),
-            f"a {strategy} rollout needs `{wanted}`, the size of a step",
-            f"write `{wanted}: 50%`",
+            f"a {strategy} rollout needs `{own_key}`, the size of a step",
+            f"write `{own_key}: 50%`",
         )
     for key in ("canary", "step"):
-        if key != wanted and getattr(rollout, key) is not None:
+        if key != own_key and getattr(rollout, key) is not None:
             hint = f"leave it out; where an environment gives it, write `{key}: null`"
             yield Problem(("rollout", key), f"`{key}` has no effect with the strategy {strategy}", hint)
     if rollout.strategy is Strategy.ROLLING and rollout.termination_wait:
@@ -161,13 +161,13 @@ def bake_too_short(endpoint: EndpointContext) -> Iterator[Problem]:
     They evaluate three minutes of the new configuration's metrics, which begin with its traffic and come
     late: two minutes are assumed. A shorter bake ends before they can roll back the update.
     """
-    rollout, least = endpoint.spec.rollout, MIN_BAKE_SECONDS + METRIC_DELAY_SECONDS
-    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < least:
+    rollout, minimum = endpoint.spec.rollout, MIN_BAKE_SECONDS + METRIC_DELAY_SECONDS
+    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < minimum:
         message = (
             f"`bake` is {rollout.bake}s; the alarms evaluate {MIN_BAKE_SECONDS}s of metrics that begin with"
             " the traffic of the new configuration"
         )
-        yield Problem(("rollout", "bake"), message, f"write `bake: {least}s` or more")
+        yield Problem(("rollout", "bake"), message, f"write `bake: {minimum}s` or more")
 
 
 @rule("FL278", Severity.WARNING, source=GUARDRAILS)

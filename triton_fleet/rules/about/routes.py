@@ -24,7 +24,7 @@ from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import KeyPath
 
 SOURCE = "docs/hosting-modes.md#a-shared-container"
-NOT_FOUND = 404
+NOT_FOUND_STATUS = 404
 SINCE = "23.06"
 """The first release on Ubuntu 22.04; those before have Python 3.8, and nginx.org has no nginx for them."""
 
@@ -32,20 +32,20 @@ SINCE = "23.06"
 @rule("FL730", source=SOURCE, needed=True)
 def unknown_route_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Every route leads to a model in the repository."""
-    there = sorted(model.name for model in endpoint.models)
-    for route, model in endpoint.spec.routes.items() if there else ():
-        if model not in there:
+    names = sorted(model.name for model in endpoint.models)
+    for route, model in endpoint.spec.routes.items() if names else ():
+        if model not in names:
             message = f"the route {route!r} leads to {model!r}, which is not in the repository"
-            yield Problem(("routes", route), message, did_you_mean(model, there, list_all=True))
+            yield Problem(("routes", route), message, did_you_mean(model, names, list_all=True))
 
 
 @rule("FL731", source=SOURCE, needed=True)
 def unknown_default_route(endpoint: EndpointContext) -> Iterator[Problem]:
     """The default model of a shared container is one of its routes: it gets the calls that name none."""
-    named, routes = endpoint.spec.default_model, endpoint.routes
-    if routes and named is not None and named not in routes:
-        message = f"`default_model` is {named!r}, which is not a route"
-        yield Problem(("default_model",), message, did_you_mean(named, list(routes), list_all=True))
+    default, routes = endpoint.spec.default_model, endpoint.routes
+    if routes and default is not None and default not in routes:
+        message = f"`default_model` is {default!r}, which is not a route"
+        yield Problem(("default_model",), message, did_you_mean(default, list(routes), list_all=True))
 
 
 @rule("FL732", source=SOURCE, needed=True)
@@ -72,7 +72,7 @@ def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     routes = endpoint.routes
     for index, sample in enumerate(endpoint.spec.samples if routes else ()):
-        if sample.status == NOT_FOUND:
+        if sample.status == NOT_FOUND_STATUS:
             continue
         name = sample.model or default_route(endpoint.spec, routes)
         place: KeyPath = ("samples", index)
@@ -96,10 +96,10 @@ def case_variant_route(endpoint: EndpointContext) -> Iterator[Problem]:
     """No two routes differ only in upper and lower case: a typing error would call another model."""
     first: dict[str, str] = {}
     for name in endpoint.routes:
-        other = first.setdefault(name.lower(), name)
-        if other != name:
+        former = first.setdefault(name.lower(), name)
+        if former != name:
             path: KeyPath = ("routes", name) if name in endpoint.spec.routes else ("models", 0)
-            message = f"the routes {other!r} and {name!r} differ only in upper and lower case"
+            message = f"the routes {former!r} and {name!r} differ only in upper and lower case"
             yield Problem(path, message, "give one of them another name under `routes`")
 
 
@@ -109,15 +109,15 @@ def route_without_versions(endpoint: EndpointContext) -> Iterator[Problem]:
 
     The container waits at its start until each of them is ready.
     """
-    known = {model.name: model for model in endpoint.models}
+    models = {model.name: model for model in endpoint.models}
     for route in dict.fromkeys(route.model for route in endpoint.routes.values()):
-        if route not in known or known[route].facts.versions:
+        if route not in models or models[route].facts.versions:
             continue
         message, hint = f"Triton loads no version of the model {route!r}", "correct its `version_policy`"
-        if known[route].facts.versions is None:
+        if models[route].facts.versions is None:
             message = f"the lock does not have the versions of the model {route!r}"
             hint = f"run {endpoint.environment.lock_command(endpoint.spec.endpoint)}"
-        yield Problem(("models", known[route].index), message, hint)
+        yield Problem(("models", models[route].index), message, hint)
 
 
 @rule("FL736", source=SOURCE)
@@ -137,14 +137,14 @@ def port_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
 
     The server refuses to start when two of its services share one.
     """
-    taken: dict[int | None, str] = {INVOCATIONS_PORT: "invocations"}
+    users: dict[int | None, str] = {INVOCATIONS_PORT: "invocations"}
     for listener in _listeners(endpoint):
         name, number = listener.service.name, listener.number
-        if number in taken:
-            message = f"{name} and {taken[number]} would both use port {number}"
+        if number in users:
+            message = f"{name} and {users[number]} would both use port {number}"
             yield Problem(_place(endpoint, listener), message, "give one of them another port")
         elif number is not None:
-            taken[number] = name
+            users[number] = name
 
 
 @rule("FL321", source=CHECK)
@@ -161,8 +161,8 @@ def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
         # The port of invocations is refused above, as a port that two services share.
         if listener.number is None or listener.is_safe or listener.number == INVOCATIONS_PORT:
             continue
-        service, moved = listener.service, is_moved_by_image(listener, endpoint.settings)
-        ends = "AWS's image uses one of these instead" if moved else "the server does not start"
+        service, is_moved = listener.service, is_moved_by_image(listener, endpoint.settings)
+        ends = "AWS's image uses one of these instead" if is_moved else "the server does not start"
         message = (
             f"{service.name} would use port {listener.number}; SageMaker lets a container bind"
             f" {ports[0]} to {ports[-1]}, and {ends}"
@@ -170,13 +170,13 @@ def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
         hint = f"choose a port from {ports[0]} to {ports[-1]}"
         if service.port is not None:
             hint += f", or leave it out to use {service.port}"
-        yield Problem(_place(endpoint, listener), message, hint, certain=not moved)
+        yield Problem(_place(endpoint, listener), message, hint, certain=not is_moved)
 
 
 def _listeners(endpoint: EndpointContext) -> list[Listener]:
     """All except those whose variable is empty, which is a mistake of its own."""
-    found = listeners(service_arguments(endpoint.settings))
-    return [each for each in found if each.is_given or not each.service.port_from]
+    all_listeners = listeners(service_arguments(endpoint.settings))
+    return [listener for listener in all_listeners if listener.is_given or not listener.service.port_from]
 
 
 def _flags(endpoint: EndpointContext) -> dict[str, str]:
@@ -186,8 +186,8 @@ def _flags(endpoint: EndpointContext) -> dict[str, str]:
 def _place(endpoint: EndpointContext, listener: Listener) -> KeyPath:
     """Where the spec names the port, or else where it allows the service."""
     spec, service = endpoint.spec, listener.service
-    named = (service.port_flag, service.port_from), (service.allow_flag, service.allowed_by)
-    flag, variable = named[0] if listener.is_given else named[1]
+    flags = (service.port_flag, service.port_from), (service.allow_flag, service.allowed_by)
+    flag, variable = flags[0] if listener.is_given else flags[1]
     if flag in _flags(endpoint):
         if ADDITIONAL_ARGS in spec.environment:
             return ("environment", ADDITIONAL_ARGS)

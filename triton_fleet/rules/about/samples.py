@@ -35,24 +35,24 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
     endpoint, and the deploy would fail in its last step.
     """
     spec = endpoint.spec
-    wanted: list[tuple[KeyPath, str | None]] = [
-        *((("samples", index, "target"), each.target) for index, each in enumerate(spec.samples)),
+    targets: list[tuple[KeyPath, str | None]] = [
+        *((("samples", index, "target"), sample.target) for index, sample in enumerate(spec.samples)),
         *((("warm", index), name) for index, name in enumerate(spec.warm)),
     ]
-    known = target_models(spec)
-    for path, name in wanted:
+    models = target_models(spec)
+    for path, name in targets:
         if spec.mode is not Mode.MULTI_MODEL and name is not None:
             message = f"{name!r} is named as a target, but mode `{spec.mode.value}` has none"
-            shared = spec.mode is Mode.SHARED_CONTAINER
-            hint = "write `model: ROUTE`" if shared else "leave it out: the default model answers"
+            is_shared = spec.mode is Mode.SHARED_CONTAINER
+            hint = "write `model: ROUTE`" if is_shared else "leave it out: the default model answers"
             yield Problem(path, message, hint)
         elif spec.mode is Mode.MULTI_MODEL and name is None:
             message = f"sample {spec.samples[int(path[1])].name!r} names no target; each archive is one"
-            yield Problem(path[:2], message, f"write `target: {next(iter(known), 'ARCHIVE')}`")
-        elif spec.mode is Mode.MULTI_MODEL and name not in known:
-            copies = [each.name for each in spec.packed if spec.models[each.index].archive == name]
+            yield Problem(path[:2], message, f"write `target: {next(iter(models), 'ARCHIVE')}`")
+        elif spec.mode is Mode.MULTI_MODEL and name not in models:
+            copies = [sample.name for sample in spec.packed if spec.models[sample.index].archive == name]
             message = f"{name!r} has copies" if copies else f"no archive in `models` is named {name!r}"
-            hint = f"write `{copies[0]}` or `{copies[-1]}`" if copies else did_you_mean(str(name), known)
+            hint = f"write `{copies[0]}` or `{copies[-1]}`" if copies else did_you_mean(str(name), models)
             yield Problem(path, message, hint)
 
 
@@ -63,9 +63,9 @@ def refused_warming(endpoint: EndpointContext) -> Iterator[Problem]:
     Without one, the archive is loaded by a call that its model refuses. SageMaker counts that call as a
     failure of the model, so after a deploy graphs and alarms on errors show failures that no caller has seen.
     """
-    answered, known = answered_targets(endpoint.spec), target_models(endpoint.spec)
+    answered_models, models = answered_targets(endpoint.spec), target_models(endpoint.spec)
     for index, name in enumerate(endpoint.spec.warm):
-        if name in known and name not in answered and endpoint.spec.mode is Mode.MULTI_MODEL:
+        if name in models and name not in answered_models and endpoint.spec.mode is Mode.MULTI_MODEL:
             message = (
                 f"no sample expects an answer from {name!r}, so the call that loads it counts as a failure"
             )
@@ -89,9 +89,9 @@ def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     if not (spec.samples or spec.warm):
         return
     fill = "name fewer, or write one value as `data`: it fills the whole shape"
-    most = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
-    if (size := event_bytes(spec)) > most:
-        message = f"`samples` and `warm` take {size} bytes of an update's event, which has room for {most}"
+    maximum = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
+    if (size := event_bytes(spec)) > maximum:
+        message = f"`samples` and `warm` take {size} bytes of an update's event, which has room for {maximum}"
         yield Problem(("samples",) if spec.samples else ("warm",), message, fill)
 
 
@@ -129,9 +129,9 @@ def oversized_request(context: ModelsContext) -> Iterator[Problem]:
     """
     doubts: list[tuple[int, Problem]] = []
     for request in _requests(context):
-        if found := oversize(request.name, request.size, is_least=request.is_least):
-            problem = Problem(request.path, found.message, found.hint, found.certain)
-            if found.certain:
+        if excess := oversize(request.name, request.size, is_least=request.is_least):
+            problem = Problem(request.path, excess.message, excess.hint, excess.certain)
+            if excess.certain:
                 yield problem
             else:
                 doubts.append((request.size, problem))
@@ -140,9 +140,9 @@ def oversized_request(context: ModelsContext) -> Iterator[Problem]:
 
 
 def _requests(context: ModelsContext) -> Iterator[_Request]:
-    for each in context.called:
-        name, size = f"a request of model {each.name!r}", each.facts.item_bytes
-        yield _Request(path=each.path, name=name, size=size, is_least=True)
+    for model in context.called:
+        name, size = f"a request of model {model.name!r}", model.facts.item_bytes
+        yield _Request(path=model.path, name=name, size=size, is_least=True)
     for index, sample in enumerate(context.samples):
         name, path = f"the request of sample {sample.name!r}", ("samples", index, "inputs")
         yield _Request(path=path, name=name, size=request_bytes(sample))

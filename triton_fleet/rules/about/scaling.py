@@ -98,11 +98,11 @@ def inverted_schedule_range(endpoint: EndpointContext) -> Iterator[Problem]:
     if scaling is None:
         return
     for index, schedule in enumerate(scaling.schedules):
-        least = scaling.min if schedule.min is None else schedule.min
-        most = scaling.max if schedule.max is None else schedule.max
-        if least > most:
+        minimum = scaling.min if schedule.min is None else schedule.min
+        maximum = scaling.max if schedule.max is None else schedule.max
+        if minimum > maximum:
             certain = schedule.min is not None and schedule.max is not None
-            message = f"`min` is {least} and `max` is {most} in the schedule {schedule.name!r}"
+            message = f"`min` is {minimum} and `max` is {maximum} in the schedule {schedule.name!r}"
             hint = "write both `min` and `max`" if not certain else "write a `max` that is not below `min`"
             yield Problem(("scaling", "schedules", index), message, hint, certain)
 
@@ -164,9 +164,9 @@ def real_time_target_of_async_endpoint(endpoint: EndpointContext) -> Iterator[Pr
 def fraction_as_percent(endpoint: EndpointContext) -> Iterator[Problem]:
     """Utilisation is written in percent: 60, not 0.6."""
     scaling = endpoint.spec.scaling
-    for measure, wanted in (scaling.targets if scaling else {}).items():
-        if endpoint_metric(measure).unit == "Percent" and wanted < 1:
-            message = f"`{measure}` is {wanted:g} percent: nearly any call would start instances"
+    for measure, target in (scaling.targets if scaling else {}).items():
+        if endpoint_metric(measure).unit == "Percent" and target < 1:
+            message = f"`{measure}` is {target:g} percent: nearly any call would start instances"
             yield Problem(
-                ("scaling", measure), message, f"write {wanted * 100:g} if you mean {wanted * 100:g} percent"
+                ("scaling", measure), message, f"write {target * 100:g} if you mean {target * 100:g} percent"
             )

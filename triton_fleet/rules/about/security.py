@@ -23,14 +23,14 @@ def disallowed_invoker(endpoint: EndpointContext) -> Iterator[Problem]:
     environment = endpoint.environment
     if environment.is_local:
         return
-    allowed = set[object](environment.allowed_invokers or ())
+    allowances = set[object](environment.allowed_invokers or ())
     if environment.allowed_invokers is None:
-        allowed.add(environment.account)
+        allowances.add(environment.account)
     for own in environment.own_values(endpoint.spec.endpoint, "access", "invokers"):
-        allowed.update(map(str, own) if isinstance(own, list) else ())
+        allowances.update(map(str, own) if isinstance(own, list) else ())
     for index, invoker in enumerate(endpoint.spec.access.invokers):
         account = invoker.split(":")[4]
-        if not allowed & {invoker, account}:
+        if not allowances & {invoker, account}:
             message = f"{invoker} is a role of account {account}, and the environment does not allow it"
             hint = environment.allowance_hint("allowed_invokers")
             yield Problem(("access", "invokers", index), message, hint)
@@ -45,7 +45,7 @@ SECRET_NAME = re.compile(rf"{KNOWN_SECRET.pattern}|^TOKEN$|(^|_)CREDENTIALS$", r
 SECRET_VALUE = re.compile(
     r"(AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}"
 )
-KEEP_IT = "keep it in Secrets Manager, give the container its ARN, and revoke what was committed"
+SAFE_STORAGE = "keep it in Secrets Manager, give the container its ARN, and revoke what was committed"
 
 
 def redact(name: str, value: str) -> str:
@@ -63,10 +63,10 @@ def plain_text_secret(endpoint: EndpointContext) -> Iterator[Problem]:
         path = ("environment", name)
         is_plain = value.strip() and not value.startswith(("arn:", "/")) and not value.isdecimal()
         if SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
-            yield Problem(path, f"{name} contains a secret in plain text", KEEP_IT, confidential=True)
+            yield Problem(path, f"{name} contains a secret in plain text", SAFE_STORAGE, confidential=True)
         elif is_plain and SECRET_NAME.search(name):
             message = f"{name} looks like a secret in plain text"
-            yield Problem(path, message, KEEP_IT, certain=False, confidential=True)
+            yield Problem(path, message, SAFE_STORAGE, certain=False, confidential=True)
 
 
 ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
@@ -128,20 +128,23 @@ def disallowed_network(endpoint: EndpointContext) -> Iterator[Problem]:
     environment, spec = endpoint.environment, endpoint.spec
     if environment.is_local:
         return
-    allowed, hint = set[object](environment.allowed_networks), environment.allowance_hint("allowed_networks")
-    joined: list[tuple[KeyPath, object]] = [
+    allowances, hint = (
+        set[object](environment.allowed_networks),
+        environment.allowance_hint("allowed_networks"),
+    )
+    members: list[tuple[KeyPath, object]] = [
         (("network", key, index), name)
         for key in ("subnets", "security_groups")
         for index, name in enumerate(getattr(spec.network, key))
     ]
     for key in ("subnets", "security_groups"):
         for own in environment.own_values(spec.endpoint, "network", key):
-            allowed.update(map(str, own) if isinstance(own, list) else ())
+            allowances.update(map(str, own) if isinstance(own, list) else ())
     for resource in ("Model", "EndpointConfig"):
         for raw in properties_at(spec, resource, "VpcConfig"):
-            joined += [(raw.path, leaf) for leaf in _leaves(raw.value)]
-    for path, name in joined:
-        if name not in allowed:
+            members += [(raw.path, leaf) for leaf in _leaves(raw.value)]
+    for path, name in members:
+        if name not in allowances:
             yield Problem(path, f"the environment does not allow an endpoint to join {name}", hint)
 
 
@@ -150,8 +153,8 @@ def _leaves(value: object) -> Iterator[object]:
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        for each in value:
-            yield from _leaves(each)
+        for item in value:
+            yield from _leaves(item)
     elif value is not None:
         yield value
 

@@ -15,11 +15,11 @@ def too_many_tags(endpoint: EndpointContext) -> Iterator[Problem]:
 
     SageMaker and IAM accept 50.
     """
-    count, most = len(endpoint_tags(endpoint.environment, endpoint.spec)), limit("tags")
-    if endpoint.spec.tags and count > most:
+    count, maximum = len(endpoint_tags(endpoint.environment, endpoint.spec)), limit("tags")
+    if endpoint.spec.tags and count > maximum:
         message = (
             f"together with the tags of the environment and the product, these are {count} tags; a resource"
-            f" accepts {most}"
+            f" accepts {maximum}"
         )
         yield Problem(("tags",), message, "remove some")
 
@@ -30,12 +30,12 @@ def case_variant_tags(endpoint: EndpointContext) -> Iterator[Problem]:
 
     IAM treats `Team` and `team` as one key and refuses a role that has both.
     """
-    known: dict[str, str] = {key.lower(): key for key in endpoint.environment.tags}
+    keys: dict[str, str] = {key.lower(): key for key in endpoint.environment.tags}
     for key in endpoint.spec.tags:
-        other = known.setdefault(key.lower(), key)
-        if other != key:
-            message = f"the tags {other!r} and {key!r} are the same to IAM, which refuses a role with both"
-            yield Problem(("tags", key), message, f"write {other!r}")
+        former = keys.setdefault(key.lower(), key)
+        if former != key:
+            message = f"the tags {former!r} and {key!r} are the same to IAM, which refuses a role with both"
+            yield Problem(("tags", key), message, f"write {former!r}")
 
 
 @rule(
@@ -51,13 +51,13 @@ def protected_tag(endpoint: EndpointContext) -> Iterator[Problem]:
     compares keys without upper and lower case.
     """
     environment = endpoint.environment
-    protected = {_without_case(key) for key in environment.protected_tags}
+    keys = {_without_case(key) for key in environment.protected_tags}
     own = dict[str, object](environment.tags)
     for tags in environment.own_values(endpoint.spec.endpoint, "tags"):
         own |= tags if isinstance(tags, dict) else {}
     actual = endpoint_tags(environment, endpoint.spec)
     for key in {**own, **actual}:
-        if _without_case(key) in protected and actual.get(key) != own.get(key):
+        if _without_case(key) in keys and actual.get(key) != own.get(key):
             change = f"the value {actual[key]!r}" if key in actual else "no value"
             message = f"the tag {key!r} gets {change}, and only {environment.file} may change it"
             yield Problem(("tags", key), message, f"leave it out, or ask who reviews {environment.file}")

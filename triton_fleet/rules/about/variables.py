@@ -28,10 +28,10 @@ FALSE = ("false", "off", "0")
 @rule("FL207", source=SERVE)
 def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """`environment` sets no variable that another key of the spec sets."""
-    decided = {**endpoint.decided_settings, **endpoint.decided_variables}
+    settings = {**endpoint.decided_settings, **endpoint.decided_variables}
     for path, name, _ in _environment_entries(endpoint):
-        if name in decided:
-            setting = decided[name]
+        if name in settings:
+            setting = settings[name]
             hint = f"leave it out, or change `{setting.key}`, which sets it to {setting.value!r} now"
             yield Problem(
                 path, f"`environment` sets {name}, which another key of the spec already sets", hint
@@ -89,17 +89,17 @@ def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     Unknown names that begin with SAGEMAKER_TRITON_ are typing errors, or were copied from an example that
     never worked.
     """
-    known = variables()
+    by_name = variables()
     for path, name, value in _environment_entries(endpoint):
         if not name.startswith(PREFIX):
             continue
-        if name in known and known[name].dead:
+        if name in by_name and by_name[name].dead:
             message = f"nothing in the container reads {name}: {redact(name, value)} has no effect"
             yield Problem(
-                path, message, f"leave it out; {known[name].trap}" if known[name].trap else "leave it out"
+                path, message, f"leave it out; {by_name[name].trap}" if by_name[name].trap else "leave it out"
             )
-        elif name not in known:
-            hint = did_you_mean(name, [each for each, about in known.items() if not about.dead])
+        elif name not in by_name:
+            hint = did_you_mean(name, [candidate for candidate, about in by_name.items() if not about.dead])
             message = f"{name} is not a variable of the container"
             yield Problem(path, message, hint, certain="did you mean" in hint)
 
@@ -113,10 +113,10 @@ def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     for path, name, value in _environment_entries(endpoint):
         about = variables().get(name)
         if about is not None and not about.dead and value.split() == [value]:
-            wanted = _expected_value(about, value)
-            if wanted:
-                message = f"{name} is {redact(name, value)}; the container accepts {wanted}"
-                yield Problem(path, message, f"write {wanted}")
+            expected_value = _expected_value(about, value)
+            if expected_value:
+                message = f"{name} is {redact(name, value)}; the container accepts {expected_value}"
+                yield Problem(path, message, f"write {expected_value}")
 
 
 @rule("FL238", source=SERVE)
@@ -136,16 +136,16 @@ def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
         about = variables().get(name)
         if about is None or about.dead:
             continue
-        shown = f"`{path[1]}`" if path[0] == "container" else name
+        key_text = f"`{path[1]}`" if path[0] == "container" else name
         if about.since and release < about.since:
             hint = f'leave it out, or write `triton: "{about.since}"` or newer'
-            yield Problem(path, f"{shown} has no effect with Triton {release}", hint, about.certain)
+            yield Problem(path, f"{key_text} has no effect with Triton {release}", hint, about.certain)
         value = endpoint.settings.get(name, "")
         if value in about.values_until and release >= about.values_until[value]:
-            message = f"{shown} is {value!r}, which was removed in {about.values_until[value]}"
+            message = f"{key_text} is {value!r}, which was removed in {about.values_until[value]}"
             yield Problem(path, message, "leave it out, or use an older release", about.certain)
         if about.until and release >= about.until:
-            message = f"{shown} has no effect with Triton {release}: it was removed in {about.until}"
+            message = f"{key_text} has no effect with Triton {release}: it was removed in {about.until}"
             yield Problem(
                 path, message, f"leave it out, or use a release before {about.until}", about.certain
             )
@@ -178,14 +178,14 @@ def conflicting_ping_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so only a PING_MODE that
     is already set changes. Alone, neither variable has an effect.
     """
-    given = [name for name in PING if name in endpoint.spec.environment]
-    if len(given) == 1 and endpoint.spec.mode is Mode.SINGLE:
-        (other,) = (name for name in PING if name not in given)
-        value = endpoint.spec.environment[given[0]]
+    names = [name for name in PING if name in endpoint.spec.environment]
+    if len(names) == 1 and endpoint.spec.mode is Mode.SINGLE:
+        (second,) = (name for name in PING if name not in names)
+        value = endpoint.spec.environment[names[0]]
         if value == USUAL_PING:
             return
         yield Problem(
-            ("environment", given[0]), f"{given[0]} has no effect by itself", f"set {other}: {value} as well"
+            ("environment", names[0]), f"{names[0]} has no effect by itself", f"set {second}: {value} as well"
         )
 
 
@@ -223,13 +223,13 @@ def verbose_log(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 def _environment_entries(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str, str]]:
-    """What `environment` sets: its place, name and value."""
+    """The entries of `environment`: path, name and value."""
     for name, value in endpoint.spec.environment.items():
         yield ("environment", name), name, value
 
 
 def _expected_value(about: Variable, value: str) -> str:
-    """What a variable accepts, if the value is not among it; else empty."""
+    """The values that a variable accepts, if the value is not among them; else empty."""
     match about.type:
         case "bool":
             return "" if value.lower() in TRUE + FALSE else "`true` or `false`"
@@ -239,9 +239,9 @@ def _expected_value(about: Variable, value: str) -> str:
             return "" if value.isdecimal() or value.lower() in TRUE + FALSE else "`true`, `false` or a number"
         case "int" | "float":
             kind = "a whole number" if about.type == "int" else "a number"
-            least = "" if about.minimum is None else f" from {about.minimum:.15g}"
-            most = "" if about.maximum is None else f" up to {about.maximum:.15g}"
-            return "" if _in_range(about, value) else f"{kind}{least}{most}"
+            lower = "" if about.minimum is None else f" from {about.minimum:.15g}"
+            upper = "" if about.maximum is None else f" up to {about.maximum:.15g}"
+            return "" if _in_range(about, value) else f"{kind}{lower}{upper}"
     return ""
 
 

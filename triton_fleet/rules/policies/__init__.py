@@ -1,1 +1,1 @@
-"""What platform engineers allow endpoints: policies, read and checked on a day."""
+"""Policies: rules of platform engineers for endpoints, read and checked on a day."""

@@ -1,4 +1,4 @@
-"""What breaks one key of a policy's statement, and how it is reported."""
+"""Breaches of one key of a policy's statement, and their findings."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def breach_finding(breach: Breach, file: PolicyFile, index: int, mark: Mark, mor
     line = file.line(("statements", index, *breach.key.split(".")))
     message = f"{breach.found}; {line} {breach.rule} ({by})"
     hint = f"{breach.remedy}, or ask {file.owner} for an exception"
-    found = finding_at(mark, breach.code, f"{message}. {more}" if more else message, hint)
-    return replace(found, severity=breach.severity)
+    finding = finding_at(mark, breach.code, f"{message}. {more}" if more else message, hint)
+    return replace(finding, severity=breach.severity)

@@ -32,7 +32,7 @@ MAX_SHARES = 3
 """So many endpoints of a team are named with their costs."""
 
 
-def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date) -> list[Finding]:
+def policy_findings(project: Project, specs: Sequence[LoadedSpec], today: date) -> list[Finding]:
     """Findings of what policies refuse of endpoints, or will soon, and of mistakes in policies and prices.
 
     A spec's `allow` silences none of it. Endpoints that are not checked are read only where a policy limits
@@ -40,11 +40,11 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
 
     Args:
         project: The fleet and the environment.
-        checked: The specs to check, as they hold in the environment.
+        specs: The specs to check, as they hold in the environment.
         today: The day on which exceptions and releases are compared.
     """
     files, findings = _read_files(project)
-    check = PolicyCheck(project, [Subject(each, project) for each in checked], today)
+    check = PolicyCheck(project, [Subject(loaded_spec, project) for loaded_spec in specs], today)
     for file in files:
         findings += check.findings(file)
     return [*findings, *check.unread_findings()]
@@ -64,7 +64,7 @@ def refusals(
     project: Project, subjects: Sequence[Subject], today: date, *, of_environment: bool = False
 ) -> Mapping[str, list[Finding]]:
     """Errors of policies by endpoint; with `of_environment` also those of their environment."""
-    check, found = (
+    check, findings = (
         PolicyCheck(project, subjects, today, of_environment),
         defaultdict[str, list[Finding]](list),
     )
@@ -72,8 +72,8 @@ def refusals(
         exceptions = Exceptions(file, project.environment.environment, today)
         for name, each in check.breaches(file, exceptions):
             if each.severity is Severity.ERROR:
-                found[name].append(each)
-    return found
+                findings[name].append(each)
+    return findings
 
 
 @dataclass
@@ -118,7 +118,9 @@ class PolicyCheck:
                     continue
                 if exceptions.excuses(statement.name, breach.key, subject.name):
                     continue
-                source = self.project.environment_source if breach.of_environment else subject.loaded.source
+                source = (
+                    self.project.environment_source if breach.of_environment else subject.loaded_spec.source
+                )
                 more = exceptions.ended(statement.name, breach.key, subject.name)
                 yield subject.name, breach_finding(breach, file, index, source.mark(breach.path), more)
 
@@ -141,37 +143,46 @@ class PolicyCheck:
         for subject in (*self.subjects, *self.others):
             if subject.team and is_about(statement.when, subject):
                 teams[subject.team].append(subject)
-        checked = {subject.name for subject in self.subjects}
+        names = {subject.name for subject in self.subjects}
         for team, members in teams.items():
-            if not any(member.name in checked for member in members):
+            if not any(member.name in names for member in members):
                 continue
-            counted = members
+            payers = members
             if monthly_cost(members) > limit:
-                counted = [member for member in members if not excuses(member.name)]
-            known = [each for each in counted if each.name in checked]
+                payers = [member for member in members if not excuses(member.name)]
+            payers_in_check = [member_of_team for member_of_team in payers if member_of_team.name in names]
             rule = f"allows {money(limit, self._currency)} a month"
-            if known and monthly_cost(counted) > limit:
-                ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
-                breach, at = self._over_budget(team, counted, checked, limit)
-                mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
+            if payers_in_check and monthly_cost(payers) > limit:
+                notices = (
+                    exceptions.ended(statement.name, key, member_of_team.name) for member_of_team in payers
+                )
+                breach, at = self._over_budget(team, payers, names, limit)
+                mark, more = at.loaded_spec.source.mark(breach.path), next(filter(None, notices), "")
                 yield at.name, breach_finding(breach, file, index, mark, more)
-            elif known:
-                unpriced = [each for each in counted if each.spending.unpriced and not excuses(each.name)]
-                if unpriced:
-                    breach, at = _unknown_budget(team, counted, unpriced, known, rule)
-                    yield at.name, breach_finding(breach, file, index, at.loaded.source.mark(breach.path))
-            for subject in known:
+            elif payers_in_check:
+                without_price = [
+                    member_of_team
+                    for member_of_team in payers
+                    if member_of_team.spending.unpriced and not excuses(member_of_team.name)
+                ]
+                if without_price:
+                    breach, at = _unknown_budget(team, payers, without_price, payers_in_check, rule)
+                    yield (
+                        at.name,
+                        breach_finding(breach, file, index, at.loaded_spec.source.mark(breach.path)),
+                    )
+            for subject in payers_in_check:
                 for breach in computed_costs(subject, key, "FL955", rule):
                     if not excuses(subject.name):
-                        mark = subject.loaded.source.mark(breach.path)
+                        mark = subject.loaded_spec.source.mark(breach.path)
                         yield subject.name, breach_finding(breach, file, index, mark)
 
     def _over_budget(
-        self, team: str, counted: Sequence[Subject], checked: Collection[str], limit: Decimal
+        self, team: str, members: Sequence[Subject], names: Collection[str], limit: Decimal
     ) -> tuple[Breach, Subject]:
-        by_cost = sorted(counted, key=lambda each: (-each.spending.cost.hourly, each.name))
-        at = next(each for each in by_cost if each.name in checked)
-        shares = [f"{each.name} {amount([each])}" for each in by_cost[:MAX_SHARES]]
+        by_cost = sorted(members, key=lambda member: (-member.spending.cost.hourly, member.name))
+        at = next(member for member in by_cost if member.name in names)
+        shares = [f"{member.name} {amount([member])}" for member in by_cost[:MAX_SHARES]]
         more = [f"{len(by_cost) - MAX_SHARES} more"] if len(by_cost) > MAX_SHARES else []
         environment = self.project.environment.environment
         breach = Breach(
@@ -179,7 +190,7 @@ class PolicyCheck:
             code="FL955",
             path=at.spending.path,
             found=f"at their maximum, the endpoints of {team} in {environment!r} cost"
-            f" {cost_text(counted)} ({', '.join([*shares, *more])})",
+            f" {cost_text(members)} ({', '.join([*shares, *more])})",
             rule=f"allows {money(limit, self._currency)}",
             remedy="lower the maximum instances of one of them",
         )
@@ -192,14 +203,14 @@ class PolicyCheck:
     @cached_property
     def others(self) -> tuple[Subject, ...]:
         """The endpoints of the environment that are not checked, without those that cannot be read."""
-        checked, found = {subject.name for subject in self.subjects}, list[Subject]()
+        names, subjects_of_others = {subject.name for subject in self.subjects}, list[Subject]()
         for name in self.project.spec_files:
-            if name not in checked:
-                if (loaded := self.project.specs.readable(name)) is not None:
-                    found.append(Subject(loaded, self.project))
+            if name not in names:
+                if (spec := self.project.specs.readable(name)) is not None:
+                    subjects_of_others.append(Subject(spec, self.project))
                 else:
                     self._unread.append(name)
-        return tuple(found)
+        return tuple(subjects_of_others)
 
     def unread_findings(self) -> Iterator[Finding]:
         """A warning for each endpoint whose cost is missing in the sum of its team, as its spec is wrong."""
@@ -216,14 +227,18 @@ class PolicyCheck:
 
 
 def _unknown_budget(
-    team: str, counted: Sequence[Subject], unpriced: Sequence[Subject], checked: Sequence[Subject], rule: str
+    team: str,
+    members: Sequence[Subject],
+    without_price: Sequence[Subject],
+    subjects: Sequence[Subject],
+    rule: str,
 ) -> tuple[Breach, Subject]:
     """A warning where the cost of a team cannot be compared, and the checked endpoint at which it stands."""
-    names = {each.name for each in checked}
-    first, *others = sorted(unpriced, key=lambda each: each.name not in names)
-    also = f", as are the costs of {', '.join(each.name for each in others[:MAX_SHARES])}" if others else ""
-    effect = f"the cost of {first.name} is unknown{also}; {team} costs {cost_text(counted)}"
+    names = {subject.name for subject in subjects}
+    first, *rest = sorted(without_price, key=lambda subject: subject.name not in names)
+    also = f", as are the costs of {', '.join(subject.name for subject in rest[:MAX_SHARES])}" if rest else ""
+    effect = f"the cost of {first.name} is unknown{also}; {team} costs {cost_text(members)}"
     breach = unpriced_cost(first, first.spending.unpriced[0], "monthly_cost.owner", effect, rule)
     return (
-        (breach, first) if first.name in names else (replace(breach, path=checked[0].most.path), checked[0])
+        (breach, first) if first.name in names else (replace(breach, path=subjects[0].most.path), subjects[0])
     )

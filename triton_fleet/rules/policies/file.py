@@ -20,18 +20,20 @@ from triton_fleet.spec.problems import did_you_mean, validate
 from triton_fleet.spec.source import KeyPath, Source, finding_at
 
 
-def is_of_environment(when: When, environment: str) -> bool:
+def is_of_environment(condition: When, environment: str) -> bool:
     """Whether a statement is about any endpoint of an environment."""
-    return when.environment is None or matches(when.environment, environment)
+    return condition.environment is None or matches(condition.environment, environment)
 
 
-def is_about(when: When, subject: Subject) -> bool:
-    """Whether a statement is about an endpoint: each key of `when` matches it."""
-    if not is_of_environment(when, subject.project.environment.environment):
+def is_about(condition: When, subject: Subject) -> bool:
+    """Whether a statement is about an endpoint: each key of `condition` matches it."""
+    if not is_of_environment(condition, subject.project.environment.environment):
         return False
-    if when.owner is not None and not (subject.team and matches(when.owner, subject.team)):
+    if condition.owner is not None and not (subject.team and matches(condition.owner, subject.team)):
         return False
-    return when.profile is None or any(matches(when.profile, profile) for profile in subject.loaded.profiles)
+    return condition.profile is None or any(
+        matches(condition.profile, profile) for profile in subject.loaded_spec.profiles
+    )
 
 
 @cache
@@ -40,10 +42,10 @@ def matches(patterns: tuple[str, ...], name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def listed(words: Sequence[object], conjunction: str = "and") -> str:
+def join_words(words: Sequence[object], conjunction: str = "and") -> str:
     """Words as a sentence lists them: `a, b and c`."""
-    *others, last = map(str, words)
-    return f"{', '.join(others)} {conjunction} {last}" if others else last
+    *first, last = map(str, words)
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 Suggestions = Callable[[], Sequence[str]]
@@ -96,14 +98,14 @@ def _read(path: Path, root: Path) -> PolicyFile:
 def _unknown_names(project: Project, file: PolicyFile) -> Iterator[Finding]:
     """Names of environments and profiles that have no file: a statement would be about less than it seems."""
     environments = project.fleet.environments
-    for who, path, patterns in _names(file.policy):
+    for subject, path, patterns in _names(file.policy):
         is_environment = path[-1] == "environment"
         for pattern in patterns or ():
-            known = environments if is_environment else project.layering.profile_names
-            if any(matches((pattern,), each) for each in known):
+            names = environments if is_environment else project.layering.profile_names
+            if any(matches((pattern,), name) for name in names):
                 continue
-            message, mark = f"{who} names an unknown {path[-1]}: {pattern!r}", file.source.mark(path)
-            hint = did_you_mean(pattern, known, list_all=True)
+            message, mark = f"{subject} names an unknown {path[-1]}: {pattern!r}", file.source.mark(path)
+            hint = did_you_mean(pattern, names, list_all=True)
             if "*" in pattern:  # it may be of later files
                 yield replace(finding_at(mark, "FL995", message, hint), severity=Severity.WARNING)
             else:
@@ -111,26 +113,30 @@ def _unknown_names(project: Project, file: PolicyFile) -> Iterator[Finding]:
 
 
 def _names(policy: Policy) -> Iterator[tuple[str, KeyPath, Sequence[str] | None]]:
-    """What names environments or profiles, and where."""
-    for index, each in enumerate(policy.statements):
-        at, who = ("statements", index, "when"), f"the statement `{each.name}`"
-        yield who, (*at, "environment"), each.when.environment
-        yield who, (*at, "profile"), each.when.profile
-    for index, one in enumerate(policy.exceptions):
-        yield f"the exception from `{one.statement}`", ("exceptions", index, "environment"), one.environment
+    """The lists of environments and profiles of a policy: subject, path and patterns."""
+    for index, statement in enumerate(policy.statements):
+        at, subject = ("statements", index, "when"), f"the statement `{statement.name}`"
+        yield subject, (*at, "environment"), statement.when.environment
+        yield subject, (*at, "profile"), statement.when.profile
+    for index, exception in enumerate(policy.exceptions):
+        yield (
+            f"the exception from `{exception.statement}`",
+            ("exceptions", index, "environment"),
+            exception.environment,
+        )
 
 
 def _unmatched_patterns(file: PolicyFile, index: int, statement: Statement) -> Iterator[Finding]:
     """Patterns that allow nothing that exists, as a typing error would."""
-    written: tuple[tuple[str, Sequence[str], Suggestions], ...] = (
+    entries: tuple[tuple[str, Sequence[str], Suggestions], ...] = (
         ("instances", statement.instances or (), instance_types),
         ("regions", statement.regions or (), image_regions),
         ("triton.releases", tuple(statement.triton.releases) if statement.triton else (), releases),
     )
-    for key, patterns, known in written:
+    for key, patterns, names in entries:
         for pattern in patterns:
-            if not any(matches((pattern,), each) for each in known()):
+            if not any(matches((pattern,), name) for name in names()):
                 mark = file.source.mark(("statements", index, *key.split(".")))
                 message = f"`{key}` of the statement `{statement.name}` allows {pattern!r}, which is unknown"
-                found = finding_at(mark, "FL995", message, did_you_mean(pattern, known()))
-                yield replace(found, severity=Severity.WARNING)
+                finding = finding_at(mark, "FL995", message, did_you_mean(pattern, names()))
+                yield replace(finding, severity=Severity.WARNING)

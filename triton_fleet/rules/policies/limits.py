@@ -15,7 +15,7 @@ from triton_fleet.core.formats import count_of
 from triton_fleet.findings import Severity
 from triton_fleet.rules.about.raw_policy import IMAGES
 from triton_fleet.rules.policies.breach import Breach
-from triton_fleet.rules.policies.file import listed, matches
+from triton_fleet.rules.policies.file import join_words, matches
 from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import Statement
 from triton_fleet.spec.problems import dotted_path
@@ -40,99 +40,99 @@ def limit_breaches(statement: Statement, subject: Subject, today: date) -> Itera
 
 
 def _instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
-    allowed = statement.instances
-    if allowed is None:
+    patterns = statement.instances
+    if patterns is None:
         return
     for machine in subject.machines:
-        if not matches(allowed, machine.type):
+        if not matches(patterns, machine.type):
             yield Breach(
                 key="instances",
                 code="FL950",
                 path=machine.path,
                 found=f"{machine.label or '`instance.type`'} is {machine.type}",
-                rule=f"allows {listed(allowed)}",
-                remedy=_proposal(allowed),
+                rule=f"allows {join_words(patterns)}",
+                remedy=_proposal(patterns),
             )
-    yield from _computed(
+    yield from _unchecked_values(
         subject.computed_types,
         "instances",
         "FL950",
         "leads to an instance type",
-        f"allows {listed(allowed)}",
+        f"allows {join_words(patterns)}",
         "write the instance type itself",
     )
 
 
-def _proposal(allowed: tuple[str, ...]) -> str:
-    known = [instance_type for instance_type in instance_types() if matches(allowed, instance_type)]
-    more = f" and {len(known) - MAX_TYPES} more" if len(known) > MAX_TYPES else ""
-    shown = f"{', '.join(known[:MAX_TYPES])}{more}" if known else listed(allowed, "or")
-    return f"write one of {shown}"
+def _proposal(patterns: tuple[str, ...]) -> str:
+    types = [instance_type for instance_type in instance_types() if matches(patterns, instance_type)]
+    more = f" and {len(types) - MAX_TYPES} more" if len(types) > MAX_TYPES else ""
+    types_text = f"{', '.join(types[:MAX_TYPES])}{more}" if types else join_words(patterns, "or")
+    return f"write one of {types_text}"
 
 
 def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
     if statement.gpus is None:
         return
-    most = statement.gpus.max
-    at_most = count_of(most, "GPU")
+    maximum = statement.gpus.max
+    limit_text = count_of(maximum, "GPU")
     for machine in subject.machines:
         is_known = machine.type in instance_types()
         number = instance(machine.type).gpus if is_known else 0
-        if number > most:
+        if number > maximum:
             yield Breach(
                 key="gpus.max",
                 code="FL951",
                 path=machine.path,
                 found=f"{machine.label or '`instance.type`'} is {machine.type},"
                 f" which has {count_of(number, 'GPU')}",
-                rule=f"allows {at_most} in an instance",
-                remedy=f"write an instance type with {at_most} or fewer"
-                if most
+                rule=f"allows {limit_text} in an instance",
+                remedy=f"write an instance type with {limit_text} or fewer"
+                if maximum
                 else "write an instance type without a GPU",
             )
         elif not is_known:
-            found = f"the catalog does not have {machine.type}, so the number of its GPUs is unknown"
-            yield undecided("gpus.max", machine.path, found, f"allows {at_most} in an instance")
-    yield from _computed(
+            observation = f"the catalog does not have {machine.type}, so the number of its GPUs is unknown"
+            yield unknown_fact("gpus.max", machine.path, observation, f"allows {limit_text} in an instance")
+    yield from _unchecked_values(
         subject.computed_types,
         "gpus.max",
         "FL951",
         "leads to an instance type",
-        f"allows {at_most} in an instance",
+        f"allows {limit_text} in an instance",
         "write the instance type itself",
     )
 
 
 def _regions(statement: Statement, subject: Subject) -> Iterator[Breach]:
-    allowed, environment = statement.regions, subject.project.environment
-    if allowed is not None and not matches(allowed, environment.region):
+    regions, environment = statement.regions, subject.project.environment
+    if regions is not None and not matches(regions, environment.region):
         yield Breach(
             key="regions",
             code="FL952",
             path=("region",),
             found=f"the environment {environment.environment!r} is in {environment.region}",
-            rule=f"allows {listed(allowed)}",
-            remedy=f"use an environment in {listed(allowed, 'or')} for it",
+            rule=f"allows {join_words(regions)}",
+            remedy=f"use an environment in {join_words(regions, 'or')} for it",
             of_environment=True,
         )
 
 
 def _max_instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
-    most = statement.max_instances
-    if most is None:
+    maximum = statement.max_instances
+    if maximum is None:
         return
-    rule = f"allows {count_of(most, 'instance')}"
+    rule = f"allows {count_of(maximum, 'instance')}"
     for count in subject.counts:
-        if count.number > most:
+        if count.number > maximum:
             yield Breach(
                 key="max_instances",
                 code="FL953",
                 path=count.path,
                 found=f"{count.label or f'`{dotted_path(count.path)}`'} is {count.number}",
                 rule=rule,
-                remedy=f"write {most} or fewer",
+                remedy=f"write {maximum} or fewer",
             )
-    yield from _computed(
+    yield from _unchecked_values(
         subject.computed_counts,
         "max_instances",
         "FL953",
@@ -155,7 +155,7 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
             key=key,
             code="FL954",
             path=spending.path,
-            found=f"at its maximum, {listed(spending.parts)}, the endpoint costs {cost_text([subject])}",
+            found=f"at its maximum, {join_words(spending.parts)}, the endpoint costs {cost_text([subject])}",
             rule=rule,
             remedy=f"{fewer} another instance type",
         )
@@ -169,7 +169,7 @@ def unpriced_cost(subject: Subject, machine: Machine, key: str, effect: str, rul
     """A warning: the price of an instance type is unknown, by which a key could be checked."""
     environment = subject.project.environment
     reason, remedy = subject.project.fleet.prices.absence(machine.type, environment.region)
-    return undecided(key, machine.path, f"{reason}, so {effect}", rule, remedy)
+    return unknown_fact(key, machine.path, f"{reason}, so {effect}", rule, remedy)
 
 
 def cost_text(subjects: Collection[Subject]) -> str:
@@ -184,8 +184,8 @@ def amount(subjects: Collection[Subject], period: str = "") -> str:
     unknown = sum(bool(spending.unpriced) for spending in spendings)
     sign = price_sign(certain=not any(spending.is_computed for spending in spendings))
     currency = next(iter(subjects)).project.fleet.prices.currency
-    known = f"{sign}{money(total, currency)}{period}" if total or not unknown else None
-    return with_unknown(known, unknown)
+    amount_text = f"{sign}{money(total, currency)}{period}" if total or not unknown else None
+    return with_unknown(amount_text, unknown)
 
 
 def monthly_cost(subjects: Iterable[Subject]) -> Decimal:
@@ -197,70 +197,76 @@ def monthly_cost(subjects: Iterable[Subject]) -> Decimal:
 def computed_costs(subject: Subject, key: str, code: str, rule: str) -> Iterator[Breach]:
     """Raw properties that leave a part of the endpoint's cost to CloudFormation."""
     raws = (*subject.computed_types, *subject.computed_counts)
-    yield from _computed(raws, key, code, "leads to a cost", rule, "write the value itself")
+    yield from _unchecked_values(raws, key, code, "leads to a cost", rule, "write the value itself")
 
 
 def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
     if statement.triton is None:
         return
-    allowed, release = statement.triton.releases, subject.loaded.spec.triton
-    yield from _of_release(allowed, release, today, ("triton",), f"`triton` is {release}")
-    rule = f"allows {listed(list(allowed))}"
+    releases, release = statement.triton.releases, subject.loaded_spec.spec.triton
+    yield from _of_release(releases, release, today, ("triton",), f"`triton` is {release}")
+    rule = f"allows {join_words(list(releases))}"
     for raw in subject.raw_properties("Model", *IMAGES):
-        found = f"the raw property {raw.name} replaces the image of `triton`"
-        yield Breach(key=RELEASES, code="FL956", path=raw.path, found=found, rule=rule, remedy="leave it out")
-    image = subject.loaded.spec.own_image
+        observation = f"the raw property {raw.name} replaces the image of `triton`"
+        yield Breach(
+            key=RELEASES, code="FL956", path=raw.path, found=observation, rule=rule, remedy="leave it out"
+        )
+    image = subject.loaded_spec.spec.own_image
     if image is None or image.uri is None:
         return
-    contained, path = subject.image_release, ("image", "uri")
-    if contained is None:
+    image_release, path = subject.image_release, ("image", "uri")
+    if image_release is None:
         remedy = f"run {subject.lock_command} with credentials that may pull it"
-        yield undecided(RELEASES, path, "the Triton release in the image is unknown", rule, remedy)
-    elif contained != release:
-        yield from _of_release(allowed, contained, today, path, f"the image contains Triton {contained}")
+        yield unknown_fact(RELEASES, path, "the Triton release in the image is unknown", rule, remedy)
+    elif image_release != release:
+        yield from _of_release(
+            releases, image_release, today, path, f"the image contains Triton {image_release}"
+        )
 
 
 def _of_release(
-    allowed: Mapping[str, date | None], release: str, today: date, path: KeyPath, found: str
+    releases: Mapping[str, date | None], release: str, today: date, path: KeyPath, observation: str
 ) -> Iterator[Breach]:
     """Breaches of a statement by one release that an endpoint runs."""
-    others = [each for each, last in allowed.items() if each != release and (last is None or last >= today)]
-    remedy = f"write {listed(others, 'or')}" if others else "have the policy allow another release"
-    severity, code, rule = Severity.ERROR, "FL956", f"allows {listed(list(allowed))}"
-    if release in allowed:
-        last = allowed[release]
+    further = [name for name, last in releases.items() if name != release and (last is None or last >= today)]
+    remedy = f"write {join_words(further, 'or')}" if further else "have the policy allow another release"
+    severity, code, rule = Severity.ERROR, "FL956", f"allows {join_words(list(releases))}"
+    if release in releases:
+        last = releases[release]
         if last is None or (last - today).days > RETIRING_DAYS:
             return
         code, rule = "FL957", f"allowed it until {last.isoformat()}"
         if last >= today:
             severity, code, rule = Severity.WARNING, "FL958", f"allows it until {last.isoformat()}"
-            found = f"{found}, and {days_left(last, today)}"
-    yield Breach(key=RELEASES, code=code, path=path, found=found, rule=rule, remedy=remedy, severity=severity)
+            observation = f"{observation}, and {remaining_days(last, today)}"
+    yield Breach(
+        key=RELEASES, code=code, path=path, found=observation, rule=rule, remedy=remedy, severity=severity
+    )
 
 
-def _computed(
+def _unchecked_values(
     raws: Iterable[RawProperty], key: str, code: str, leads_to: str, rule: str, remedy: str
 ) -> Iterator[Breach]:
     """Raw properties that leave to CloudFormation what a key limits."""
     for raw in raws:
-        found = f"{raw.name} {leads_to} that is not written out, so that no policy can check it"
-        yield Breach(key=key, code=code, path=raw.path, found=found, rule=rule, remedy=remedy)
+        observation = f"{raw.name} {leads_to} that is not written out, so that no policy can check it"
+        yield Breach(key=key, code=code, path=raw.path, found=observation, rule=rule, remedy=remedy)
 
 
-def undecided(key: str, path: KeyPath, found: str, rule: str, remedy: str = KNOWN_TYPE) -> Breach:
+def unknown_fact(key: str, path: KeyPath, observation: str, rule: str, remedy: str = KNOWN_TYPE) -> Breach:
     """A warning: a fact is missing by which a key could be checked."""
     return Breach(
         key=key,
         code="FL994",
         path=path,
-        found=found,
+        found=observation,
         rule=rule,
         remedy=remedy,
         severity=Severity.WARNING,
     )
 
 
-def days_left(last: date, today: date) -> str:
+def remaining_days(last: date, today: date) -> str:
     """How long until a last day: `5 days are left`."""
     days = (last - today).days
     if days == 0:

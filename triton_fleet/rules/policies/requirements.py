@@ -1,4 +1,4 @@
-"""What a statement requires of an endpoint."""
+"""Requirements of a statement on an endpoint."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from triton_fleet.context.security_fixes import fix_names, security_gap
 from triton_fleet.core.formats import count_of
 from triton_fleet.rules.about.raw_policy import IMAGES
 from triton_fleet.rules.policies.breach import Breach
-from triton_fleet.rules.policies.file import listed
-from triton_fleet.rules.policies.limits import undecided
+from triton_fleet.rules.policies.file import join_words
+from triton_fleet.rules.policies.limits import unknown_fact
 from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import Requirements, SecurityFixes, Statement
 from triton_fleet.spec.problems import dotted_path
@@ -26,14 +26,14 @@ PROPOSED = {
     Strategy.ROLLING: "{strategy: rolling, step: 50%}",
 }
 """A rollout of each strategy that passes the rules."""
-TAGGED = ("Model", "EndpointConfig", "Endpoint")
+TAG_RESOURCES = ("Model", "EndpointConfig", "Endpoint")
 """The resources whose raw `Tags` would replace the tags of the spec and the environment."""
 REPLACES_COUNT = ("ProductionVariants.*.InitialInstanceCount", "ProductionVariants.*.ManagedInstanceScaling")
 """The raw properties by which a variant has another number of instances than the spec."""
 
 
 def requirement_breaches(statement: Statement, subject: Subject) -> Iterator[Breach]:
-    """What an endpoint lacks of `require` and `tags`."""
+    """The keys of `require` and `tags` that an endpoint breaks."""
     if statement.require is not None:
         yield from _owner(statement.require, subject)
         yield from _min_instances(statement.require, subject)
@@ -47,16 +47,16 @@ def requirement_breaches(statement: Statement, subject: Subject) -> Iterator[Bre
 
 
 def _tags(statement: Statement, subject: Subject) -> Iterator[Breach]:
-    rule = f"requires {listed([f'`{tag}`' for tag in statement.tags])}"
-    tags = endpoint_tags(subject.project.environment, subject.loaded.spec)
+    rule = f"requires {join_words([f'`{tag}`' for tag in statement.tags])}"
+    tags = endpoint_tags(subject.project.environment, subject.loaded_spec.spec)
     for tag in statement.tags:
         if not tags.get(tag, "").strip():
-            is_empty = tag in subject.loaded.spec.tags
-            found = f"the tag `{tag}` is empty" if tag in tags else f"there is no tag `{tag}`"
+            is_empty = tag in subject.loaded_spec.spec.tags
+            observation = f"the tag `{tag}` is empty" if tag in tags else f"there is no tag `{tag}`"
             path: KeyPath = ("tags", tag) if is_empty else ("tags",)
             remedy = f"write `tags: {{{tag}: VALUE}}`"
-            yield Breach(key="tags", code="FL959", path=path, found=found, rule=rule, remedy=remedy)
-    for resource in TAGGED:
+            yield Breach(key="tags", code="FL959", path=path, found=observation, rule=rule, remedy=remedy)
+    for resource in TAG_RESOURCES:
         for raw in subject.raw_properties(resource, "Tags"):
             yield Breach(
                 key="tags",
@@ -74,110 +74,117 @@ def _owner(require: Requirements, subject: Subject) -> Iterator[Breach]:
 
 
 def _min_instances(require: Requirements, subject: Subject) -> Iterator[Breach]:
-    spec, fewest = subject.loaded.spec, require.min_instances
+    spec, fewest = subject.loaded_spec.spec, require.min_instances
     if not fewest:
         return
     count: dict[KeyPath, int] = {("instance", "count"): spec.instance.count}
     rule = f"requires {count_of(fewest, 'instance')}"
     for path, number in (spec.scaling.floors if spec.scaling else count).items():
         if number < fewest:
-            found = f"`{dotted_path(path)}` is {number}"
-            yield _unmet("min_instances", path, found, rule, f"write {fewest} or more")
-    yield from _replaced(subject, "min_instances", "instance.count", "EndpointConfig", REPLACES_COUNT)
+            observation = f"`{dotted_path(path)}` is {number}"
+            yield _unmet("min_instances", path, observation, rule, f"write {fewest} or more")
+    yield from _replacements(subject, "min_instances", "instance.count", "EndpointConfig", REPLACES_COUNT)
 
 
 def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:
-    spec, strategies = subject.loaded.spec, [each.value for each in require.rollout]
+    spec, strategies = (
+        subject.loaded_spec.spec,
+        [strategy_of_policy.value for strategy_of_policy in require.rollout],
+    )
     for key, is_required in (("rollout", strategies), ("rollback_alarms", require.rollback_alarms)):
         if is_required:
             raws = ("DeploymentConfig", "RetainDeploymentConfig")
-            yield from _replaced(subject, key, "rollout", "Endpoint", raws)
+            yield from _replacements(subject, key, "rollout", "Endpoint", raws)
     strategy = spec.rollout.strategy if spec.rollout else None
     if strategies and strategy not in require.rollout:
-        found = "`rollout` is missing" if strategy is None else f"`rollout.strategy` is {strategy}"
+        observation = "`rollout` is missing" if strategy is None else f"`rollout.strategy` is {strategy}"
         remedy = f"write `rollout: {PROPOSED[require.rollout[0]]}`"
-        rule = f"requires {listed(strategies, 'or')}"
-        yield _unmet("rollout", ("rollout", "strategy"), found, rule, remedy)
+        rule = f"requires {join_words(strategies, 'or')}"
+        yield _unmet("rollout", ("rollout", "strategy"), observation, rule, remedy)
     if require.rollback_alarms:
         yield from _rollback_alarms(subject)
 
 
 def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
-    spec = subject.loaded.spec
+    spec = subject.loaded_spec.spec
     path: KeyPath = ("rollout", "rollback_on")
     alarms = rollback_alarms(spec, spec.rollout) if spec.rollout else ()
     remedy = "write `rollout: {rollback_on: [errors]}`"
     if not spec.rollout:
-        found = "without `rollout`, nothing is rolled back"
+        observation = "without `rollout`, nothing is rolled back"
         remedy = f"write `rollout: {PROPOSED[Strategy.CANARY]}`"
     elif not alarms:
-        found = "no alarm rolls back an update"
+        observation = "no alarm rolls back an update"
     elif not any(alarm.can_fire(spec) for alarm in alarms):
-        path, found = ("alarms",), "no alarm that rolls back an update can fire"
+        path, observation = ("alarms",), "no alarm that rolls back an update can fire"
         remedy = "write lower thresholds under `alarms`"
     elif spec.rollout.bake < MIN_BAKE_SECONDS:
         path, remedy = ("rollout", "bake"), f"write `bake: {MIN_BAKE_SECONDS}s` or more"
-        found = f"`rollout.bake` is {spec.rollout.bake}s, but the alarms evaluate {MIN_BAKE_SECONDS}s"
+        observation = f"`rollout.bake` is {spec.rollout.bake}s, but the alarms evaluate {MIN_BAKE_SECONDS}s"
     else:
         return
-    yield _unmet("rollback_alarms", path, found, "requires an alarm that can roll back an update", remedy)
+    yield _unmet(
+        "rollback_alarms", path, observation, "requires an alarm that can roll back an update", remedy
+    )
 
 
 def _vpc(require: Requirements, subject: Subject) -> Iterator[Breach]:
     if not require.vpc:
         return
     for resource in ("Model", "EndpointConfig"):
-        yield from _replaced(subject, "vpc", "network", resource, ("VpcConfig",))
-    if not subject.loaded.spec.network.subnets:
-        found, remedy = "the containers are in SageMaker's own network", "write `network.subnets`"
+        yield from _replacements(subject, "vpc", "network", resource, ("VpcConfig",))
+    if not subject.loaded_spec.spec.network.subnets:
+        observation, remedy = "the containers are in SageMaker's own network", "write `network.subnets`"
         yield _unmet(
-            "vpc", ("network", "subnets"), found, "requires subnets", f"{remedy} and `security_groups`"
+            "vpc", ("network", "subnets"), observation, "requires subnets", f"{remedy} and `security_groups`"
         )
 
 
 def _kms_key(require: Requirements, subject: Subject) -> Iterator[Breach]:
     if not require.kms_key:
         return
-    yield from _replaced(subject, "kms_key", "kms_key", "EndpointConfig", ("KmsKeyId",), "leave it out")
+    yield from _replacements(subject, "kms_key", "kms_key", "EndpointConfig", ("KmsKeyId",), "leave it out")
     if subject.project.environment.kms_key is None:
-        found = f"the environment {subject.project.environment.environment!r} has no `kms_key`"
-        yield _unmet("kms_key", ("kms_key",), found, "requires one", "write its ARN", of_environment=True)
+        observation = f"the environment {subject.project.environment.environment!r} has no `kms_key`"
+        yield _unmet(
+            "kms_key", ("kms_key",), observation, "requires one", "write its ARN", of_environment=True
+        )
 
 
 def _samples(require: Requirements, subject: Subject) -> Iterator[Breach]:
-    number = len(subject.loaded.spec.samples)
+    number = len(subject.loaded_spec.spec.samples)
     if number < require.samples:
-        found = f"`samples` has {count_of(number, 'call')}" if number else "`samples` is missing"
+        observation = f"`samples` has {count_of(number, 'call')}" if number else "`samples` is missing"
         remedy = f"write {require.samples} or more under `samples`"
         rule = f"requires {count_of(require.samples, 'sample')}"
-        yield _unmet("samples", ("samples",), found, rule, remedy)
+        yield _unmet("samples", ("samples",), observation, rule, remedy)
 
 
 def _log_retention(require: Requirements, subject: Subject) -> Iterator[Breach]:
-    days, fewest = subject.loaded.spec.logs.retention_days, require.log_retention_days
+    days, fewest = subject.loaded_spec.spec.logs.retention_days, require.log_retention_days
     if days < fewest:
-        found, rule = f"`logs.retention_days` is {days}", f"requires {count_of(fewest, 'day')}"
+        observation, rule = f"`logs.retention_days` is {days}", f"requires {count_of(fewest, 'day')}"
         path = ("logs", "retention_days")
-        yield _unmet("log_retention_days", path, found, rule, f"write {fewest} or more")
+        yield _unmet("log_retention_days", path, observation, rule, f"write {fewest} or more")
 
 
-def _replaced(
+def _replacements(
     subject: Subject, key: str, own: str, resource: str, properties: Sequence[str], remedy: str = ""
 ) -> Iterator[Breach]:
     """Raw properties that replace a key which the policy looks at."""
     for raw in subject.raw_properties(resource, *properties):
-        what = f"the raw property {raw.name} replaces `{own}`"
-        yield _unmet(key, raw.path, what, f"accepts only `{own}`", remedy or f"write `{own}` instead")
+        observation = f"the raw property {raw.name} replaces `{own}`"
+        yield _unmet(key, raw.path, observation, f"accepts only `{own}`", remedy or f"write `{own}` instead")
 
 
 def _unmet(
-    key: str, path: KeyPath, found: str, rule: str, remedy: str, *, of_environment: bool = False
+    key: str, path: KeyPath, observation: str, rule: str, remedy: str, *, of_environment: bool = False
 ) -> Breach:
     return Breach(
         key=f"require.{key}",
         code="FL990",
         path=path,
-        found=found,
+        found=observation,
         rule=rule,
         remedy=remedy,
         of_environment=of_environment,
@@ -189,38 +196,40 @@ KEY = "require.security_fixes"
 
 def security_breaches(statement: Statement, subject: Subject) -> Iterator[Breach]:
     """The fixes that a statement requires and the release of an endpoint lacks."""
-    required = statement.require.security_fixes if statement.require else None
-    if required is None:
+    fixes = statement.require.security_fixes if statement.require else None
+    if fixes is None:
         return
-    rule = f"requires {_rule_text(required)}"
+    rule = f"requires {_rule_text(fixes)}"
     for raw in subject.raw_properties("Model", *IMAGES):
-        found = f"the raw property {raw.name} replaces the image of `triton`"
-        yield Breach(key=KEY, code="FL996", path=raw.path, found=found, rule=rule, remedy="leave it out")
-    image = subject.loaded.spec.own_image
+        observation = f"the raw property {raw.name} replaces the image of `triton`"
+        yield Breach(
+            key=KEY, code="FL996", path=raw.path, found=observation, rule=rule, remedy="leave it out"
+        )
+    image = subject.loaded_spec.spec.own_image
     if image is not None and image.uri is not None and subject.image_release is None:
         remedy = f"run {subject.lock_command} with credentials that may pull it"
-        yield undecided(KEY, ("image", "uri"), "the Triton release in the image is unknown", rule, remedy)
+        yield unknown_fact(KEY, ("image", "uri"), "the Triton release in the image is unknown", rule, remedy)
         return
     gap = security_gap(subject.locked_context)
-    missing = [each for each in gap.missing if _is_required(each, required)] if gap else []
-    if gap is not None and missing:
+    missing_fixes = [fix for fix in gap.missing if _is_required(fix, fixes)] if gap else []
+    if gap is not None and missing_fixes:
         yield Breach(
             key=KEY,
             code="FL996",
             path=("triton",),
-            found=f"Triton {gap.release} lacks {fix_names(missing)}",
+            found=f"Triton {gap.release} lacks {fix_names(missing_fixes)}",
             rule=rule,
-            remedy=gap.remedy(missing),
+            remedy=gap.remedy(missing_fixes),
         )
 
 
-def _is_required(fix: SecurityFix, required: SecurityFixes) -> bool:
-    by_severity = required.severity is not None and fix.severity.rank >= required.severity.rank
-    return by_severity or fix.id in required.fixes
+def _is_required(fix: SecurityFix, fixes: SecurityFixes) -> bool:
+    by_severity = fixes.severity is not None and fix.severity.rank >= fixes.severity.rank
+    return by_severity or fix.id in fixes.fixes
 
 
-def _rule_text(required: SecurityFixes) -> str:
-    severity = required.severity
+def _rule_text(fixes: SecurityFixes) -> str:
+    severity = fixes.severity
     parts = [] if severity is None else [f"security fixes of severity {severity} or worse"]
-    parts += [f"the fix {fix}" for fix in required.fixes]
-    return listed(parts)
+    parts += [f"the fix {fix}" for fix in fixes.fixes]
+    return join_words(parts)

@@ -56,7 +56,7 @@ class Spending:
 class Subject:
     """One endpoint's spec as it holds in an environment; its lock need not exist."""
 
-    loaded: LoadedSpec
+    loaded_spec: LoadedSpec
     project: Project
     given_lock: Lock | None = None
     """A lock in place of the one that the environment has."""
@@ -64,12 +64,12 @@ class Subject:
     @property
     def name(self) -> str:
         """The endpoint."""
-        return self.loaded.spec.endpoint
+        return self.loaded_spec.spec.endpoint
 
     @property
     def team(self) -> str | None:
         """The team of its owner."""
-        owner = self.loaded.spec.owner
+        owner = self.loaded_spec.spec.owner
         return owner.team if owner else None
 
     @property
@@ -80,7 +80,7 @@ class Subject:
     @cached_property
     def context(self) -> EndpointContext:
         """The endpoint as rules look at it, without its lock."""
-        return EndpointContext(loaded=self.loaded, environment=self.project.environment, lock=None)
+        return EndpointContext(loaded=self.loaded_spec, environment=self.project.environment, lock=None)
 
     @cached_property
     def machines(self) -> tuple[Machine, ...]:
@@ -93,35 +93,35 @@ class Subject:
         return tuple(self._counts())
 
     def _counts(self) -> Iterator[InstanceCount]:
-        spec = self.loaded.spec
+        spec = self.loaded_spec.spec
         numbers: dict[KeyPath, int] = {("instance", "count"): spec.instance.count}
         numbers |= spec.scaling.ceilings if spec.scaling else {}
         for path, number in numbers.items():
             yield InstanceCount(variant=OWN_VARIANT, number=number, path=path)
         for variant, raws in self.context.raw_variants.items():
             for raw in filter(None, (raws.get(tuple(count.split("."))) for count in COUNTS)):
-                given = _whole_number(raw.value)
-                if given is not None:
-                    yield InstanceCount(variant=variant, number=given, path=raw.path, label=raw.name)
+                whole_number = _whole_number(raw.value)
+                if whole_number is not None:
+                    yield InstanceCount(variant=variant, number=whole_number, path=raw.path, label=raw.name)
 
     @cached_property
     def computed_types(self) -> tuple[RawProperty, ...]:
         """Raw properties with an instance type that is not written out."""
-        return tuple(self._computed(TYPE, f"{POOLS}.*.{TYPE}"))
+        return tuple(self._computed_properties(TYPE, f"{POOLS}.*.{TYPE}"))
 
     @cached_property
     def computed_counts(self) -> tuple[RawProperty, ...]:
         """Raw properties with a number of instances that is not written out."""
-        return tuple(self._computed(*COUNTS))
+        return tuple(self._computed_properties(*COUNTS))
 
-    def _computed(self, *names: str) -> Iterator[RawProperty]:
+    def _computed_properties(self, *names: str) -> Iterator[RawProperty]:
         """Those below names of a variant that CloudFormation computes, or that no policy can read."""
-        found = dict[KeyPath, RawProperty]()
+        properties = dict[KeyPath, RawProperty]()
         for path in (f"{variants}.*.{name}" for variants in VARIANTS for name in names):
-            for raw in properties_at(self.loaded.spec, "EndpointConfig", path):
+            for raw in properties_at(self.loaded_spec.spec, "EndpointConfig", path):
                 if computes(raw) or not _is_readable(raw):
-                    found.setdefault(raw.path, raw)
-        yield from found.values()
+                    properties.setdefault(raw.path, raw)
+        yield from properties.values()
 
     @cached_property
     def lock(self) -> Lock | None:
@@ -131,7 +131,7 @@ class Subject:
     @cached_property
     def locked_context(self) -> EndpointContext:
         """The endpoint as rules look at it, with its lock."""
-        return EndpointContext(loaded=self.loaded, environment=self.project.environment, lock=self.lock)
+        return EndpointContext(loaded=self.loaded_spec, environment=self.project.environment, lock=self.lock)
 
     @property
     def image_release(self) -> str | None:
@@ -141,14 +141,15 @@ class Subject:
 
     def raw_properties(self, resource: str, *paths: str) -> Iterable[RawProperty]:
         """The raw properties that decide the values at some paths of the template, each once."""
-        properties = (next(properties_at(self.loaded.spec, resource, path), None) for path in paths)
-        return {each.path: each for each in properties if each}.values()
+        properties = (next(properties_at(self.loaded_spec.spec, resource, path), None) for path in paths)
+        return {raw.path: raw for raw in properties if raw}.values()
 
     @cached_property
     def most(self) -> InstanceCount:
         """The key that leads to the most instances of the spec's own variant."""
         return max(
-            (count for count in self.counts if count.variant == OWN_VARIANT), key=lambda each: each.number
+            (count for count in self.counts if count.variant == OWN_VARIANT),
+            key=lambda instance_count: instance_count.number,
         )
 
     @cached_property
@@ -157,21 +158,21 @@ class Subject:
         variants = dict[str, list[Machine]]()
         for machine in self.machines:
             variants.setdefault(machine.variant, []).append(machine)
-        hourly, parts, types, own = dict[KeyPath, Decimal](), list[str](), list[str](), Decimal(0)
+        prices, parts, types, own = dict[KeyPath, Decimal](), list[str](), list[str](), Decimal(0)
         for variant, machines in variants.items():
             number = max((count.number for count in self.counts if count.variant == variant), default=1)
-            dearest = max(machines, key=lambda each: self._hourly(each.type))
+            dearest = max(machines, key=lambda machine_of_pool: self._hourly(machine_of_pool.type))
             price = self._hourly(dearest.type)
             is_own_type = dearest.path == ("instance", "type")
-            hourly[self.most.path if is_own_type else dearest.path] = number * price
+            prices[self.most.path if is_own_type else dearest.path] = number * price
             parts.append(f"{number} × {dearest.type}")
             types.append(dearest.type)
             own = price if variant == OWN_VARIANT else own
         return Spending(
-            cost=Cost(hourly=sum(hourly.values(), Decimal(0))),
+            cost=Cost(hourly=sum(prices.values(), Decimal(0))),
             parts=tuple(parts),
             price=own,
-            path=max(hourly, key=lambda path: hourly[path]),
+            path=max(prices, key=lambda path: prices[path]),
             unpriced=tuple(machine for machine in self.machines if self._price(machine.type) is None),
             is_computed=any(price and not price.certain for price in map(self._price, types)),
         )

@@ -12,7 +12,7 @@ import yaml
 from triton_fleet.spec.reference.words import Schema, alternatives, resolve_reference, values_of, words
 
 ANY = "NAME"
-"""What stands in a path for any key of a free mapping."""
+"""The name in a path for any key of a free mapping."""
 _DEFAULT = re.compile(r"(?:; d|(?:^| )D)efault: (.+?)(?:\.(?: |$)|$)")
 """The words in which a description gives the default of its key."""
 
@@ -44,7 +44,7 @@ def sections(schema: Schema) -> tuple[Section, ...]:
 
 
 def anchor(path: str) -> str:
-    """What a link to a key or a section ends with: `scaling.schedules.at`."""
+    """The end of a link to a key or a section: `scaling.schedules.at`."""
     return path.replace("[]", "").replace(f".{ANY}", "")
 
 
@@ -63,8 +63,8 @@ def _sections(mapping: Schema, path: str, description: str, root: Schema) -> Ite
             below.append((inner[0], own + inner[1], _about(schema, inner[0])))
         keys.append(_key(own, name, schema, mapping, root))
     yield Section(path, description, tuple(keys))
-    for each in below:
-        yield from _sections(*each, root)
+    for section in below:
+        yield from _sections(*section, root)
 
 
 def _key(path: str, name: str, schema: Schema, mapping: Schema, root: Schema) -> Key:
@@ -76,13 +76,13 @@ def _key(path: str, name: str, schema: Schema, mapping: Schema, root: Schema) ->
         text = " ".join(f"{text[:start].rstrip('.')}. {text[end:]}".split()).lstrip(". ")
     if inner and not text:
         text = " ".join(inner[0].get("description", "").split())
-    required = name in mapping.get("required", ())
-    default = None if required else follows[1] if follows else _default(schema, inner is not None)
+    is_required = name in mapping.get("required", ())
+    default = None if is_required else follows[1] if follows else _default(schema, inner is not None)
     return Key(path, name, words(schema, root), default, text, inner is not None)
 
 
 def _about(schema: Schema, inner: Schema) -> str:
-    """What a section begins with: of the key's own sentence and its type's, the one that the table lacks."""
+    """The beginning of a section: of the key's own sentence and its type's, the one that the table lacks."""
     return inner.get("description", "") if schema.get("description") else ""
 
 
@@ -95,8 +95,8 @@ def _mapping_in(schema: Schema, root: Schema) -> tuple[Schema, str] | None:
         return forms[0], ""
     values = values_of(forms[0])
     inner, suffix = (forms[0]["items"], "[]") if "items" in forms[0] else (values, f".{ANY}")
-    found = None if inner is None else _mapping_in(inner, root)
-    return None if found is None else (found[0], suffix + found[1])
+    mapping = None if inner is None else _mapping_in(inner, root)
+    return None if mapping is None else (mapping[0], suffix + mapping[1])
 
 
 def _default(schema: Schema, is_mapping: bool) -> str:
@@ -111,6 +111,6 @@ def _default(schema: Schema, is_mapping: bool) -> str:
 def _flow(value: Any) -> str:
     """A default on one line, as a spec would have it, without what is null in it."""
     if isinstance(value, dict):
-        value = {key: each for key, each in value.items() if each is not None}
+        value = {key: item for key, item in value.items() if item is not None}
     text = yaml.safe_dump([value], default_flow_style=True, width=10_000, sort_keys=False)
     return text.strip().removeprefix("[").removesuffix("]")

@@ -73,7 +73,7 @@ def prices_page() -> str:
 
 @dataclass(frozen=True)
 class Beside:
-    """What a section has beside its table: YAML that is part of such a file, and the page with more."""
+    """Additions to the table of a section: YAML that is part of such a file, and the page with more."""
 
     example: str = ""
     see: str = ""
@@ -81,18 +81,18 @@ class Beside:
 
 def reference_page(intro: str, schema: Schema, beside: Mapping[str, Beside]) -> str:
     """A page as Markdown; `beside` is by the path of the section."""
-    found = sections(schema)
-    takes = "\n".join(key.takes for section in found for key in section.keys)
-    used = [kind for kind in KINDS if re.search(rf"\b{kind.word}s?\b", takes)]
-    texts = [_section(each, beside.get(each.path, Beside())) for each in found]
-    return "\n".join([NOTICE, intro, WORDS.format("\n".join(map(_kind, used))), *texts])
+    all_sections = sections(schema)
+    takes = "\n".join(key.takes for section in all_sections for key in section.keys)
+    kinds = [kind for kind in KINDS if re.search(rf"\b{kind.word}s?\b", takes)]
+    texts = [_section(entry, beside.get(entry.path, Beside())) for entry in all_sections]
+    return "\n".join([NOTICE, intro, WORDS.format("\n".join(map(_kind, kinds))), *texts])
 
 
 @cache
 def beside(kind: str) -> Mapping[str, Beside]:
     """The texts beside the tables of a kind of file, such as `endpoint`, by the paths of their sections."""
     text = (files("triton_fleet.spec.reference") / "sections.yaml").read_text(encoding="utf-8")
-    return {path: Beside(**found) for path, found in yaml.safe_load(text)[kind].items()}
+    return {path: Beside(**texts) for path, texts in yaml.safe_load(text)[kind].items()}
 
 
 def _kind(kind: TextForm) -> str:
@@ -101,8 +101,8 @@ def _kind(kind: TextForm) -> str:
 
 def _section(section: Section, beside: Beside) -> str:
     depth = anchor(section.path).count(".") if section.path else 0
-    named = [f'<a id="{anchor(section.path)}"></a>\n'] if depth else []
-    lines = [*named, f"{'#' * min(depth + 2, 4)} {section.path or 'All keys'}\n"]
+    anchors = [f'<a id="{anchor(section.path)}"></a>\n'] if depth else []
+    lines = [*anchors, f"{'#' * min(depth + 2, 4)} {section.path or 'All keys'}\n"]
     more = f"More: [{beside.see.partition('#')[0]}]({beside.see})." if beside.see else ""
     description = " ".join(filter(None, (section.description if section.path else "", more)))
     lines += [f"{description}\n"] if description else []

@@ -1,4 +1,4 @@
-"""What a key takes, in the words of those who write it, from its JSON Schema."""
+"""Words for the values of a key, from its JSON Schema."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def alternatives(schema: Schema) -> list[Schema]:
 
 
 def values_of(schema: Schema) -> Schema | None:
-    """What the keys of a free mapping hold; None of anything else, and where they hold anything."""
-    for found in (*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")):
-        if isinstance(found, Mapping):
-            return found
+    """The schema of a free mapping's values; None of anything else, and where they hold anything."""
+    for values in (*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")):
+        if isinstance(values, Mapping):
+            return values
     return None
 
 
 def words(schema: Schema, root: Schema) -> str:
-    """What may be written, such as "list of names, at most 16"."""
+    """The accepted values, such as "list of names, at most 16"."""
     forms = [resolve_reference(form, root) for form in alternatives(schema)]
     if len(forms) == 1 and forms[0] is not schema:
         return words(forms[0], root)
@@ -85,8 +85,8 @@ def words(schema: Schema, root: Schema) -> str:
 
 def _kind(schema: Schema, root: Schema) -> str:
     if "enum" in schema:
-        *others, last = (f"`{value}`" for value in schema["enum"])
-        return f"{', '.join(others)} or {last}" if others else last
+        *first, last = (f"`{value}`" for value in schema["enum"])
+        return f"{', '.join(first)} or {last}" if first else last
     if not isinstance(schema["type"], str):
         return "element, or list of elements"
     if schema["type"] == "array":
@@ -109,14 +109,14 @@ def _plural(schema: Schema, root: Schema) -> str:
 def _limits(schema: Schema) -> str:
     if schema.get("maxItems") is not None and schema["maxItems"] != schema.get("minItems"):
         return f"at most {schema['maxItems']}"
-    least, most = schema.get("minimum"), schema.get("maximum")
-    most = None if most is None or most >= BOUNDLESS else most
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
+    maximum = None if maximum is None or maximum >= BOUNDLESS else maximum
     if "exclusiveMinimum" in schema:
         above = f"above {schema['exclusiveMinimum']}"
-        return above if most is None else f"{above}, up to {most}"
-    if least is None:
+        return above if maximum is None else f"{above}, up to {maximum}"
+    if minimum is None:
         return ""
-    return f"{least} or more" if most is None else f"{least} to {most}"
+    return f"{minimum} or more" if maximum is None else f"{minimum} to {maximum}"
 
 
 def _written_out(schema: Schema) -> str:
