@@ -159,14 +159,14 @@ def collect_findings(findings: list[Finding]) -> Iterator[None]:
         findings += error.findings
 
 
-def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:
+def all_of(inputs: Iterable[I], load: Callable[[I], T], former: Sequence[Finding] = ()) -> list[T]:
     """Load each input; the findings of all of them are raised together, each once."""
-    findings, loaded = list(found), []
+    findings, results = list(former), []
     for item in inputs:
         try:
-            loaded.append(load(item))
+            results.append(load(item))
         except FindingsError as error:
             findings += error.findings
     if findings:
         raise FindingsError(list(dict.fromkeys(findings)))
-    return loaded
+    return results

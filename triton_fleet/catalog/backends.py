@@ -172,8 +172,8 @@ def _backend(name: str, facts: dict[str, Any]) -> Backend:
     facts["files"] = tuple(ModelFile(**file) for file in facts["files"])
     facts["parameters"] = _parameters(facts.get("parameters", {}))
     facts["accelerators"] = {
-        kind: {name: _accelerator(name, dict(of)) for name, of in known.items()}
-        for kind, known in facts.get("accelerators", {}).items()
+        kind: {name: _accelerator(name, dict(of)) for name, of in accelerators.items()}
+        for kind, accelerators in facts.get("accelerators", {}).items()
     }
     return Backend(name=name, backend=facts.pop("backend", name), **facts)
 

@@ -34,8 +34,8 @@ class StackStatus:
 def stack_status(name: str) -> StackStatus:
     """The meaning of a status; one that CloudFormation has got since counts by its ending."""
     data = data_file("stack_statuses.yaml")
-    by_ending = data["others"]
-    facts = data["statuses"].get(name) or by_ending[next(end for end in by_ending if name.endswith(end))]
+    by_suffix = data["others"]
+    facts = data["statuses"].get(name) or by_suffix[next(end for end in by_suffix if name.endswith(end))]
     return StackStatus(state=StackState(facts["state"]), remedy=facts.get("remedy", ""))
 
 

@@ -57,9 +57,9 @@ class PriceList:
 @cache
 def hosting_price(instance_type: str, region: str) -> Price | None:
     """The price of an instance type in a region, in US dollars; None if the catalog has none."""
-    stated = data_file(STATED)["stated"].get(region, {}).get(instance_type)
-    if stated is not None:
-        return Price(hourly=_parse_decimal(stated), origin="a public source states it", certain=True)
+    price_text = data_file(STATED)["stated"].get(region, {}).get(instance_type)
+    if price_text is not None:
+        return Price(hourly=_parse_decimal(price_text), origin="a public source states it", certain=True)
     return computed_price(instance_type, region)
 
 

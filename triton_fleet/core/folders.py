@@ -34,8 +34,8 @@ def source_path(name: str) -> Path:
     Args:
         name: Its path in the repository, such as "lambda"; pyproject.toml lists what the wheel has.
     """
-    packaged = _PACKAGE / "sources"
-    return (packaged if packaged.is_dir() else _PACKAGE.parent) / name
+    packaged_folder = _PACKAGE / "sources"
+    return (packaged_folder if packaged_folder.is_dir() else _PACKAGE.parent) / name
 
 
 GIT = ".git"

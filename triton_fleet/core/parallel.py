@@ -44,9 +44,9 @@ def all_in_parallel(
 
 def _completed_futures(futures: Iterable[Future[T]]) -> Iterator[Future[T]]:
     """The futures as they are done."""
-    futures_left = set(futures)
-    while futures_left:
+    remainder = set(futures)
+    while remainder:
         with suppress(TimeoutError):
-            for future in as_completed(list(futures_left), SECONDS_DEAF):
-                futures_left.discard(future)
+            for future in as_completed(list(remainder), SECONDS_DEAF):
+                remainder.discard(future)
                 yield future

@@ -137,8 +137,8 @@ def is_in_a_branch(tree: WorkTree, file: Path) -> bool:
     branches = tree.run("for-each-ref", "--format=%(objectname)", "refs/heads", "refs/remotes").stdout
     # FETCH_HEAD is what `git fetch REMOTE BRANCH` leaves, which is on no branch here.
     commits = ["HEAD", "HEAD^", "FETCH_HEAD", *dict.fromkeys(branches.decode("ascii").split())]
-    asked = "".join(f"{commit}:{name}\n" for commit in commits)
-    kinds = tree.run("cat-file", "--batch-check=%(objecttype)", given=os.fsencode(asked)).stdout
+    questions = "".join(f"{commit}:{name}\n" for commit in commits)
+    kinds = tree.run("cat-file", "--batch-check=%(objecttype)", given=os.fsencode(questions)).stdout
     return b"blob" in kinds.split(b"\n")
 
 
@@ -149,10 +149,10 @@ def ignored_files(folder: Path, paths: Sequence[str]) -> set[str]:
             return set()
         below = f"{Path(os.path.realpath(folder)).relative_to(tree.top).as_posix()}/"
         names = b"\0".join(os.fsencode(below + path) for path in paths)
-        done = tree.run("check-ignore", "-z", "--stdin", given=names)
+        answer = tree.run("check-ignore", "-z", "--stdin", given=names)
     except CannotRunError:
         return set()
-    return {os.fsdecode(name).removeprefix(below) for name in done.stdout.split(b"\0") if name}
+    return {os.fsdecode(name).removeprefix(below) for name in answer.stdout.split(b"\0") if name}
 
 
 def is_shallow(tree: WorkTree) -> bool:
@@ -186,21 +186,21 @@ def merge_base(tree: WorkTree, reference: str) -> str:
             raise CannotRunError(problem, f"write origin/{reference}")
         remedy = "name a branch, a tag or a commit; `git fetch` gets new ones"
         raise CannotRunError(problem, FULL_HISTORY if is_shallow(tree) else remedy)
-    done = tree.run("merge-base", "HEAD", reference)
-    if done.returncode != 0:
+    answer = tree.run("merge-base", "HEAD", reference)
+    if answer.returncode != 0:
         problem = f"HEAD and {reference} have no commit in common"
         raise CannotRunError(
             problem, FULL_HISTORY if is_shallow(tree) else "name a branch that shares history with HEAD"
         )
-    return done.stdout.decode("ascii").strip()
+    return answer.stdout.decode("ascii").strip()
 
 
 def is_commit(tree: WorkTree, reference: str) -> bool:
     """Whether it is one commit; what begins with a hyphen would be an option to other commands."""
     if reference.startswith("-") or len(reference) > MAX_REFERENCE or not reference.isprintable():
         return False
-    done = tree.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}")
-    return done.returncode == 0
+    answer = tree.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}")
+    return answer.returncode == 0
 
 
 def contains(folder: Path, commit: str) -> bool:
@@ -221,10 +221,10 @@ def _files(tree: WorkTree, *command: str) -> Iterator[Path]:
 
 
 def _entries(tree: WorkTree, *command: str) -> list[bytes]:
-    done = tree.run(*command)
-    if done.returncode != 0:
-        raise CannotRunError(f"`git {command[0]}` failed: {first_line(done)}", IN_CLONE)
-    return [each for each in done.stdout.split(b"\0") if each]
+    answer = tree.run(*command)
+    if answer.returncode != 0:
+        raise CannotRunError(f"`git {command[0]}` failed: {first_line(answer)}", IN_CLONE)
+    return [entry for entry in answer.stdout.split(b"\0") if entry]
 
 
 def _mode(file: Path) -> int:
@@ -268,9 +268,9 @@ class History:
     def commits(self, files: Sequence[Path]) -> Iterator[Commit]:
         """The commits before and at HEAD that changed one of the files, the newest first."""
         paths = [f":(top,literal){self._path(file)}" for file in files]
-        for found in self._log("HEAD", "--", *paths).split("\0"):
-            if found:
-                yield Commit(*found.split("\x1f", 2))
+        for line in self._log("HEAD", "--", *paths).split("\0"):
+            if line:
+                yield Commit(*line.split("\x1f", 2))
 
     def commit(self, reference: str) -> Commit:
         """The commit that a branch, a tag or an id names.
@@ -282,13 +282,13 @@ class History:
             remedy = "name a branch, a tag or a commit, as `git log` shows them"
             problem = f"git knows no commit {reference[:80]!r}"
             raise CannotRunError(problem, FULL_HISTORY if is_shallow(self._tree) else remedy)
-        found = self._log("-1", "--end-of-options", reference, "--")
-        return Commit(*found.rstrip("\0").split("\x1f", 2))
+        line = self._log("-1", "--end-of-options", reference, "--")
+        return Commit(*line.rstrip("\0").split("\x1f", 2))
 
     def content(self, commit: Commit, file: Path) -> bytes | None:
         """A file's content in a commit; None where the commit does not have it."""
-        done = self._tree.run("cat-file", "blob", f"{commit.id}:{self._path(file)}")
-        return done.stdout if done.returncode == 0 else None
+        answer = self._tree.run("cat-file", "blob", f"{commit.id}:{self._path(file)}")
+        return answer.stdout if answer.returncode == 0 else None
 
     @property
     def is_shallow(self) -> bool:
@@ -296,8 +296,8 @@ class History:
         return is_shallow(self._tree)
 
     def _log(self, *arguments: str) -> str:
-        done = self._tree.run("log", "-z", "--no-show-signature", f"--format={_FORM}", *arguments)
-        return done.stdout.decode("utf-8", "replace")
+        answer = self._tree.run("log", "-z", "--no-show-signature", f"--format={_FORM}", *arguments)
+        return answer.stdout.decode("utf-8", "replace")
 
     def _path(self, file: Path) -> str:
         real = Path(os.path.realpath(file.parent)) / file.name

@@ -75,18 +75,18 @@ class WorkTree:
             CannotRunError: Git is not installed.
         """
         with self._common() as common:
-            places = {"GIT_DIR": self.folder, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": self.top}
-            return _run(self.top, command, {key: str(place) for key, place in places.items()}, given)
+            variables = {"GIT_DIR": self.folder, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": self.top}
+            return _run(self.top, command, {key: str(path) for key, path in variables.items()}, given)
 
     @contextmanager
     def _common(self) -> Iterator[Path]:
         """A folder for GIT_COMMON_DIR: the clone's objects and references, without its settings and hooks."""
-        shared = common_folder(self.folder)
+        origin = common_folder(self.folder)
         with tempfile.TemporaryDirectory(prefix="fleet-git-") as folder:
             common = Path(folder)
             for name in _COMMON:
-                if os.path.lexists(shared / name):
-                    (common / name).symlink_to(shared / name)
+                if os.path.lexists(origin / name):
+                    (common / name).symlink_to(origin / name)
             (common / "config").write_text(self.settings, "utf-8", "surrogateescape")
             yield common
 
@@ -102,9 +102,9 @@ def work_tree(folder: Path) -> WorkTree | None:
             answer = _ask(top, "rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
         except CannotRunError:
             return None
-        inside, _, place = answer.stdout.partition(b"\n")
+        inside, _, folder_name = answer.stdout.partition(b"\n")
         if answer.returncode == 0 and inside == b"true":
-            return WorkTree(top, Path(os.fsdecode(place.removesuffix(b"\n"))), _settings(top))
+            return WorkTree(top, Path(os.fsdecode(folder_name.removesuffix(b"\n"))), _settings(top))
         if answer.returncode != 0 and _NOT_A_REPOSITORY not in answer.stderr:
             raise _cannot_read(folder, answer)
     return None

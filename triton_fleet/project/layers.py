@@ -173,7 +173,7 @@ class Layering:
         kind: LayerKind,
         source: Source,
         name: str,
-        known: set[str],
+        names_of_files: set[str],
         chain: tuple[str, ...],
         origin: LayerKind,
         named_by: tuple[LayerKind, Mark] | None = None,
@@ -187,17 +187,17 @@ class Layering:
         for index, profile in enumerate(() if is_expanded else names.profile):
             path = ("profile", index) if isinstance(source.data["profile"], list) else ("profile",)
             self._require(profile, source, path, chain)
-            if profile not in known or not chain:
-                known.add(profile)
+            if profile not in names_of_files or not chain:
+                names_of_files.add(profile)
                 assert self._fleet is not None  # noqa: S101 - without it there are no names
                 below = _partial(self._fleet, self._fleet.root / PROFILES / f"{profile}.yaml")
                 by = kind, source.mark(path)
                 yield from self._with_profiles(
-                    LayerKind.PROFILE, below, profile, known, (*chain, profile), origin, by
+                    LayerKind.PROFILE, below, profile, names_of_files, (*chain, profile), origin, by
                 )
         keep = ("profile",) if kind is LayerKind.SPEC or is_expanded else ()
         yield Layer(kind, _without_own_keys(source, keep=keep), name, origin, named_by)
-        yield from self._overrides(names, source, known, chain)
+        yield from self._overrides(names, source, names_of_files, chain)
 
     def _read_names(self, source: Source) -> _Names:
         """The profiles and environments that a partial spec names.
@@ -216,7 +216,7 @@ class Layering:
         return validate(_Names, source)
 
     def _overrides(
-        self, names: _Names, source: Source, known: set[str], chain: tuple[str, ...]
+        self, names: _Names, source: Source, names_of_files: set[str], chain: tuple[str, ...]
     ) -> Iterator[Layer]:
         if "overrides" not in source.data:
             return
@@ -226,7 +226,9 @@ class Layering:
         if "overrides" in above.data:
             message = "`overrides` of an environment cannot have `overrides` of their own"
             raise FindingsError([finding_at(above.mark(("overrides",)), "FL112", message, "move them up")])
-        yield from self._with_profiles(LayerKind.OVERRIDES, above, "", known, chain, LayerKind.OVERRIDES)
+        yield from self._with_profiles(
+            LayerKind.OVERRIDES, above, "", names_of_files, chain, LayerKind.OVERRIDES
+        )
 
     def _check_environments(self, kind: LayerKind, names: _Names, source: Source) -> None:
         """`environments` names environments, in a file that is not an environment's."""

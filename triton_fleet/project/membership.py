@@ -61,20 +61,20 @@ def members_of(fleet: FleetFiles, settings: Environment, source: Source) -> Memb
     elsewhere = {} if name == LOCAL else dict(_elsewhere(fleet, name, source.file))
     promoted_names = locked_endpoints(root, name, SPEC_END) if settings.promoted_from is not None else []
     names = sorted({*specs.by_endpoint, *promoted_names})
-    excluded = dict(_exclusions(settings, source, names))
+    exclusions = dict(_exclusions(settings, source, names))
     unknown = tuple(_unknown_names(settings, source, names))
     if settings.promoted_from is None:
-        absent = {**elsewhere, **excluded}
+        absent = {**elsewhere, **exclusions}
         files = {endpoint: file for endpoint, file in specs.by_endpoint.items() if endpoint not in absent}
         return Members(files=files, absent=absent, unpromoted=(), absent_in_main={}, findings=unknown)
     files = {
         endpoint: promoted_spec(root, name, endpoint)
         for endpoint in promoted_names
-        if endpoint not in excluded
+        if endpoint not in exclusions
     }
     absent = {
         endpoint: finding for endpoint, finding in elsewhere.items() if endpoint not in files
-    } | excluded
+    } | exclusions
     unpromoted = tuple(
         endpoint for endpoint in specs.by_endpoint if endpoint not in files and endpoint not in absent
     )
@@ -156,14 +156,14 @@ def _wrong_origin(fleet: FleetFiles, settings: Environment, source: Source) -> I
 def _live_profiles(source: Source) -> Iterator[Finding]:
     """Profiles of an environment that is promoted to: a change to one would reach it without a promotion."""
     overrides = source.data.get("overrides")
-    places: list[KeyPath] = [("defaults",)]
-    places += (
+    sections: list[KeyPath] = [("defaults",)]
+    sections += (
         ("overrides", str(override)) for override in (overrides if isinstance(overrides, dict) else {})
     )
     data: Any = source.data
-    for place in places:
+    for section in sections:
         for path in source.marks:
-            if path[: len(place)] == place and path[-1] == "profile" and reduce(getitem, path, data):
+            if path[: len(section)] == section and path[-1] == "profile" and reduce(getitem, path, data):
                 message = "a change to this profile would reach the environment without a promotion"
                 hint = "write its keys here, or name it in the spec: `overrides: {ENV: {profile: …}}`"
                 yield finding_at(source.mark(path), "FL512", message, hint)
@@ -187,9 +187,9 @@ def _unknown_names(settings: Environment, source: Source, names: Sequence[str]) 
             yield finding_at(mark, "FL120", f"no endpoint is named {pattern!r}", hint)
 
 
-def _elsewhere(fleet: FleetFiles, environment: str, place: Path) -> Iterator[tuple[str, Finding]]:
+def _elsewhere(fleet: FleetFiles, environment: str, origin: Path) -> Iterator[tuple[str, Finding]]:
     """The endpoints whose `environments` leaves this one out; specs are parsed only where one may."""
-    layering = Layering(fleet, Source(place, {"environment": environment}), fleet.environments)
+    layering = Layering(fleet, Source(origin, {"environment": environment}), fleet.environments)
     partials = [*(fleet.root / PROFILES).glob("*.yaml"), *(fleet.root / SPECS).rglob(FOLDER)]
     somewhere = any(map(_may_have_key, partials))
     for name, file in fleet.specs.by_endpoint.items():

@@ -31,9 +31,9 @@ def kept_tags(environment: Source, layers: Sequence[Layer]) -> Iterator[Finding]
             if not isinstance(own_tags, dict) or tag not in own_tags:
                 continue
             if own_tags[tag] is None:
-                place = f"environments/{environment.file.name}"
-                message = f"`null` does not remove the tag {tag!r}: it is in the top-level `tags` of {place}"
-                hint = f"write another value here, or move the tag to `defaults.tags` of {place}"
+                file = f"environments/{environment.file.name}"
+                message = f"`null` does not remove the tag {tag!r}: it is in the top-level `tags` of {file}"
+                hint = f"write another value here, or move the tag to `defaults.tags` of {file}"
                 yield finding_at(layer.source.mark(("tags", tag)), "FL517", message, hint)
             break
 
@@ -274,8 +274,8 @@ def load_spec(source: Source, layering: Layering) -> LoadedSpec:
     layers = layering.layers(source)
     whole = merged(source, layers)
     spec = validate(EndpointSpec, whole)
-    if kept := list(kept_tags(layering.environment, layers)):
-        raise FindingsError(kept)
+    if findings := list(kept_tags(layering.environment, layers)):
+        raise FindingsError(findings)
     return LoadedSpec(spec, whole, layers)
 
 

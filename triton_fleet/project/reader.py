@@ -109,8 +109,8 @@ def parse_source(file: Path, text: str, max_bytes: int = MAX_BYTES) -> Source:
     if not isinstance(data, dict):
         start = reader.marks.get(())
         message = "the file must contain a mapping of keys to values" if start else "the file is empty"
-        place = (start.line, start.column) if start else ()
-        raise FindingsError([_finding("FL101", file, message, "", *place)])
+        position = (start.line, start.column) if start else ()
+        raise FindingsError([_finding("FL101", file, message, "", *position)])
     if reader.findings:
         raise FindingsError(first_of(reader.findings, len(reader.findings)))
     return Source(file, data, reader.marks)
@@ -135,22 +135,22 @@ class _Reader:
         if isinstance(next(self.events), yaml.StreamEndEvent):
             return None
         first = next(self.events)
-        data = self._value(first, (), _place(first))
+        data = self._value(first, (), _position(first))
         next(self.events)  # the document's end
         if not isinstance(after := next(self.events), yaml.StreamEndEvent):
-            problem = f"expected a single document in the stream that begins in line {_place(first)[0]}"
+            problem = f"expected a single document in the stream that begins in line {_position(first)[0]}"
             self._add("FL101", after, f"this is not YAML: {problem}, but found another document")
         return data
 
-    def _value(self, event: yaml.Event, path: KeyPath, place: tuple[int, int]) -> object:
+    def _value(self, event: yaml.Event, path: KeyPath, position: tuple[int, int]) -> object:
         """The value that begins with an event; its place is that of its key if it has one."""
         if not isinstance(event, yaml.ScalarEvent):
-            self.marks[path] = Mark(self.file, *place)
+            self.marks[path] = Mark(self.file, *position)
             if isinstance(event, yaml.MappingStartEvent):
                 return self._mapping(path)
-            return [self._value(item, (*path, n), _place(item)) for n, item in enumerate(self._items())]
+            return [self._value(item, (*path, n), _position(item)) for n, item in enumerate(self._items())]
         text = event.value
-        self.marks[path] = Mark(self.file, *place, text)
+        self.marks[path] = Mark(self.file, *position, text)
         try:
             value = text if event.style else plain_value(text)
             if isinstance(value, float) and LARGEST <= abs(value) < inf:
@@ -184,7 +184,7 @@ class _Reader:
                 self._add("FL102", event, message, "keep one of the two")
                 self._pass_over(next(self.events))
                 continue
-            data[event.value] = self._value(next(self.events), key, _place(event))
+            data[event.value] = self._value(next(self.events), key, _position(event))
         return data
 
     def _pass_over(self, event: yaml.Event) -> None:
@@ -192,10 +192,10 @@ class _Reader:
         _Reader(self.file, self.events)._value(event, (), (1, 1))
 
     def _add(self, code: str, event: yaml.Event, message: str, hint: str = "") -> None:
-        self.findings.append(_finding(code, self.file, message, hint, *_place(event)))
+        self.findings.append(_finding(code, self.file, message, hint, *_position(event)))
 
 
-def _place(event: yaml.Event) -> tuple[int, int]:
+def _position(event: yaml.Event) -> tuple[int, int]:
     mark = event.start_mark
     return (mark.line + 1, mark.column + 1) if mark else (1, 1)
 
@@ -219,7 +219,7 @@ def _plain(events: Iterable[yaml.Event], file: Path, limit: int) -> Iterator[yam
             elif not problem and isinstance(event, yaml.ScalarEvent) and "{" in event.value:
                 code, (problem, hint) = "FL519", _expression(event.value)
             if problem:
-                raise FindingsError([_finding(code, file, problem, hint, *_place(event))])
+                raise FindingsError([_finding(code, file, problem, hint, *_position(event))])
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         yield event
@@ -283,5 +283,5 @@ def _syntax_finding(file: Path, text: str, error: Exception) -> Finding:
     context = getattr(error, "context", None)
     outline = f"{context} that begins in line {start.line + 1}" if context and start else context
     problem = ", ".join(filter(None, (outline, getattr(error, "problem", str(error)))))
-    place = (mark.line + 1, mark.column + 1) if mark else (None, None)
-    return _finding("FL101", file, f"this is not YAML: {problem}", "", *place)
+    position = (mark.line + 1, mark.column + 1) if mark else (None, None)
+    return _finding("FL101", file, f"this is not YAML: {problem}", "", *position)

@@ -26,8 +26,8 @@ def spec_files(root: Path) -> SpecFiles:
         if file.suffix != ".yaml":
             findings.append(_extension_finding(file))
         elif file.name != FOLDER and (former := files.setdefault(file.stem, file)) != file:
-            place = former.relative_to(root)
-            message = f"the endpoint {file.stem!r} is in {place} already: a name is unique in a fleet"
+            path = former.relative_to(root)
+            message = f"the endpoint {file.stem!r} is in {path} already: a name is unique in a fleet"
             hint = "rename one of them, and the `endpoint` in it"
             findings.append(Finding(code="FL123", message=message, hint=hint, file=file, line=1))
     findings += (_link_finding(link, "spec") for link in links)
@@ -40,8 +40,8 @@ def same_names(root: Path, specs: Sequence[tuple[str, Path]]) -> Iterator[Findin
     for name, file in specs:
         former = first.setdefault(name.lower(), file)
         if former != file:
-            place = former.relative_to(root) if former.is_relative_to(root) else former.name
-            message = f"the endpoint {name!r} is in {place} already: in SageMaker a name is unique"
+            path = former.relative_to(root) if former.is_relative_to(root) else former.name
+            message = f"the endpoint {name!r} is in {path} already: in SageMaker a name is unique"
             hint = "rename one of them; SageMaker ignores upper and lower case"
             yield Finding(code="FL123", message=message, hint=hint, file=file, line=1)
 
@@ -106,13 +106,13 @@ def _yaml_files(folder: Path, *, deep: bool = True, links: list[Path] | None = N
     """The files of a folder, and with `deep` of those in it; folders that are links go into the list."""
     if folder.is_symlink():
         raise FindingsError([_link_finding(folder, "file")])
-    for place, folders, names in os.walk(folder, onerror=_raise_unreadable):
+    for parent, folders, names in os.walk(folder, onerror=_raise_unreadable):
         folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
         if links is not None:
-            links += (link for name in folders if (link := Path(place, name)).is_symlink())
+            links += (link for name in folders if (link := Path(parent, name)).is_symlink())
         for name in sorted(names):
             if name.lower().endswith((".yaml", ".yml")) and not name.startswith("."):
-                yield Path(place, name)
+                yield Path(parent, name)
 
 
 def _extension_finding(file: Path) -> Finding:

@@ -33,8 +33,8 @@ def rule_findings(endpoint: EndpointContext, *, is_deploy: bool = False) -> list
         for code, rule in rules().items()
         if (code in codes and not rule.needed) or rule.in_files in codes
     }
-    remainder = [each for each in findings if each.code not in allowed_rules]
-    return [*remainder, *_about_allow(endpoint, {each.code for each in findings}, allowed_rules)]
+    remainder = [result for result in findings if result.code not in allowed_rules]
+    return [*remainder, *_about_allow(endpoint, {result.code for result in findings}, allowed_rules)]
 
 
 def _about_allow(

@@ -72,7 +72,7 @@ def _by_code() -> dict[str, Theme]:
 
 def _codes(block: str) -> list[str]:
     """The codes of a block, such as FL500-FL519."""
-    first, _, last = (bound.removeprefix("FL") for bound in block.partition("-"))
+    first, _, last = (end.removeprefix("FL") for end in block.partition("-"))
     return [f"FL{number}" for number in range(int(first), int(last) + 1)]
 
 

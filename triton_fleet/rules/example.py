@@ -92,7 +92,10 @@ class Case:
         if self.models is None and self.archive_size == ARCHIVE_SIZE and self.image is None:
             return None
         archive = {"digest": f"sha256:{1:064}", "size": self.archive_size}
-        everywhere = {each.name: {**archive, "models": dict(self.models or {})} for each in spec.packed}
+        everywhere = {
+            packed_archive.name: {**archive, "models": dict(self.models or {})}
+            for packed_archive in spec.packed
+        }
         lock: dict[str, Any] = {"endpoint": spec.endpoint, "archives": everywhere}
         if self.image is not None:
             facts = {"digest": f"sha256:{2:064}", "facts": self.image or None}
@@ -126,14 +129,14 @@ def examples_of(texts: Mapping[str, str]) -> Mapping[str, Example]:
     Raises:
         ValueError: two examples have one code.
     """
-    by_code, places = dict[str, Example](), dict[str, str]()
+    by_code, locations = dict[str, Example](), dict[str, str]()
     for file, text in sorted(texts.items()):
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         for key, _ in root.value if root is not None else ():
-            place = f"{file}:{key.start_mark.line + 1}"
-            if key.value in places:
-                raise ValueError(f"{key.value} has two examples: {places[key.value]} and {place}")
-            places[key.value] = place
+            location = f"{file}:{key.start_mark.line + 1}"
+            if key.value in locations:
+                raise ValueError(f"{key.value} has two examples: {locations[key.value]} and {location}")
+            locations[key.value] = location
         for code, entry in yaml.safe_load(text).items():
             by_code[code] = Example(_case(entry, "wrong"), _case(entry, "right"))
     return by_code

@@ -65,5 +65,5 @@ def allowable_names() -> list[str]:
     """The names that `allow` takes."""
     from triton_fleet.rules.registry import rules
 
-    names_of_others = (other_names()[code] for code in allowable_codes())
-    return sorted([*(rule.name for rule in rules().values() if not rule.needed), *names_of_others])
+    other_code_names = (other_names()[code] for code in allowable_codes())
+    return sorted([*(rule.name for rule in rules().values() if not rule.needed), *other_code_names])

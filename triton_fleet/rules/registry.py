@@ -37,14 +37,14 @@ def rules_of(modules: Iterable[ModuleType]) -> Mapping[str, Rule]:
                 continue
             former = rules_by_code.setdefault(variable.code, variable)
             if former is not variable:
-                places = " and ".join(sorted({_place(former), _place(variable)}))
-                raise ValueError(f"{variable.code} is the code of two rules: {places}")
+                locations = " and ".join(sorted({_location(former), _location(variable)}))
+                raise ValueError(f"{variable.code} is the code of two rules: {locations}")
             if variable.code in other_codes():
-                raise ValueError(
-                    f"{variable.code} is the code of the rule {_place(variable)} and stands in {CODES_FILE}"
-                )
+                location = _location(variable)
+                problem = f"is the code of the rule {location} and stands in {CODES_FILE}"
+                raise ValueError(f"{variable.code} {problem}")
     return MappingProxyType(dict(sorted(rules_by_code.items())))
 
 
-def _place(rule: Rule) -> str:
+def _location(rule: Rule) -> str:
     return f"{rule.check.__module__}.{rule.check.__name__}"

@@ -143,14 +143,14 @@ class Scope(Generic[T]):
         """
 
         def made(check: Callable[[T], Iterable[Problem]]) -> Rule:
-            summary, _, why = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
+            summary, _, reason = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
             name = getattr(check, "__name__", code).replace("_", "-")
             return Rule(
                 code=code,
                 name=name,
                 severity=severity,
                 summary=summary,
-                why=why,
+                why=reason,
                 source=source,
                 needed=needed,
                 at_deploy=at_deploy,

@@ -156,10 +156,10 @@ def _without_nulls(value: object, path: KeyPath, takes_null: Callable[[KeyPath],
     }
 
 
-def _is_in(path: KeyPath, places: Set[KeyPath]) -> bool:
+def _is_in(path: KeyPath, paths: Set[KeyPath]) -> bool:
     """Whether one of the places holds the path, or is it."""
     for end in range(1, len(path) + 1):  # noqa: SIM110 - a generator takes twice as long, for each mark
-        if path[:end] in places:
+        if path[:end] in paths:
             return True
     return False
 

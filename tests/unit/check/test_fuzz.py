@@ -146,7 +146,7 @@ def test_findings_do_not_depend_on_the_order_of_sets() -> None:
     text = (
         "from triton_fleet.rules.example import examples\n"
         "from triton_fleet.rules.registry import rules\n"
-        "from triton_fleet.rules.registry import rule_findings\n"
+        "from triton_fleet.rules.apply import rule_findings\n"
         "for code, each in examples().items():\n"
         "    for case in (each.wrong, each.right):\n"
         "        print(*rule_findings(case.context()), sep='\\n')\n"

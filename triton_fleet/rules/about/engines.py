@@ -65,22 +65,22 @@ def unsupported_engine_option(endpoint: EndpointContext) -> Iterator[Problem]:
     precisions: since then, layers have the types of the ONNX model.
     """
     image = endpoint.image
-    expected = None if image is None else expected_tensorrt(image.details)
-    if image is None or expected is None:
+    version = None if image is None else expected_tensorrt(image.details)
+    if image is None or version is None:
         return
-    sure, newest = image.details.tensorrt_certain, image.details.tensorrt_most or expected
+    sure, newest = image.details.tensorrt_certain, image.details.tensorrt_most or version
     for path, _, engine in spec_engines(endpoint.spec):
         for key, value, about in _options(engine):
-            if about.since is not None and numbers(expected) < numbers(about.since):
+            if about.since is not None and numbers(version) < numbers(about.since):
                 message = (
                     f"`{key}` {value} needs TensorRT {about.since};"
-                    f" the image of Triton {image.release} has {expected}"
+                    f" the image of Triton {image.release} has {version}"
                 )
                 yield Problem((*path, key), message, "leave it out, or use a newer release", certain=sure)
             elif about.until is not None and numbers(newest) >= numbers(about.until):
                 has = (
-                    f"TensorRT {expected}"
-                    if numbers(expected) >= numbers(about.until)
+                    f"TensorRT {version}"
+                    if numbers(version) >= numbers(about.until)
                     else (f"the image of Triton {image.release} may have TensorRT {newest}, which")
                 )
                 message = f"{has} does not accept `{key}`: layers have the types of the ONNX model"
@@ -97,16 +97,17 @@ def inconsistent_engine_shapes(endpoint: EndpointContext) -> Iterator[Problem]:
     for path, _, engine in spec_engines(endpoint.spec):
         for name, shapes in engine.shapes.items():
             smallest, usual, largest = (tuple(map(int, shape.split("x"))) for shape in shapes)
-            place = (*path, "shapes", name)
+            shape_path = (*path, "shapes", name)
             if not len(smallest) == len(usual) == len(largest):
                 yield Problem(
-                    place,
+                    shape_path,
                     f"the shapes of {name!r} have different ranks: {', '.join(shapes)}",
                     "write three shapes of one rank",
                 )
             elif not all(a <= b <= c for a, b, c in zip(smallest, usual, largest, strict=True)):
                 message = f"the shapes of {name!r} are not in ascending order: {', '.join(shapes)}"
-                yield Problem(place, message, "write the smallest, the usual and the largest, in this order")
+                hint = "write the smallest, the usual and the largest, in this order"
+                yield Problem(shape_path, message, hint)
 
 
 @rule("FL293", source="docs/decisions/0011-what-a-rule-knows.md")

@@ -51,9 +51,9 @@ def region_without_release(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     triton, region = endpoint.spec.triton, endpoint.region
     if triton in releases() and region not in regions_of(triton) and region in image_regions():
-        releases_here = [candidate for candidate in releases() if region in regions_of(candidate)]
+        options = [candidate for candidate in releases() if region in regions_of(candidate)]
         message = f"SageMaker has no image of Triton {triton} in {region}"
-        yield Problem(TRITON, message, f"the newest releases in {region}: {', '.join(releases_here[-6:])}")
+        yield Problem(TRITON, message, f"the newest releases in {region}: {', '.join(options[-6:])}")
 
 
 @rule("FL221", Severity.WARNING, source=DLC)

@@ -135,8 +135,8 @@ def disallowed_shell_access(endpoint: EndpointContext) -> Iterator[Problem]:
     for raw in _of_variants(endpoint, "EnableSSMAccess"):
         if raw.value is not False and not raw.takes_out:
             message = f"{raw.name} is {value_text(raw.value)}: the environment allows no shell in a container"
-            place = endpoint.environment.file
-            hint = f"leave it out, or write `shell_access: true` in {place}: a spec cannot `allow` it"
+            file = endpoint.environment.file
+            hint = f"leave it out, or write `shell_access: true` in {file}: a spec cannot `allow` it"
             yield Problem(raw.path, message, hint)
 
 

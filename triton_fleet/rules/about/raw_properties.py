@@ -60,7 +60,7 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
             outermost(endpoint, resource, _decided_members(resource, Decision.REFUSED, Decision.OURS))
         )
         for raw, member in outermost(endpoint, resource, _decided_members(resource, Decision.KEY)):
-            if any(other.path[: len(raw.path)] == raw.path for other, _ in decided_properties):
+            if any(decided_raw.path[: len(raw.path)] == raw.path for decided_raw, _ in decided_properties):
                 continue  # reported below: no key can set it
             message = f"the raw property {raw.name} sets what `{member.key}` sets"
             yield Problem(raw.path, message, f"write `{member.key}` instead", certain=not member.checked)

@@ -79,7 +79,7 @@ def _images(endpoint: EndpointContext) -> Iterator[Problem]:
 
 def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:
     region, account = endpoint.region, endpoint.environment.account
-    expected = [partition_of(region).name, "sagemaker", region, account]
+    parts = [partition_of(region).name, "sagemaker", region, account]
     first = None
     for raw in judged_properties(endpoint, "EndpointConfig"):
         if not raw.general.endswith(f".{RESERVATION}"):
@@ -93,9 +93,9 @@ def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:
         if raw.value != first:
             message = f"the endpoint has two reservations, {first} and {raw.value}: SageMaker takes one"
             yield Problem(raw.path, message, "name the same one for both variants, or leave one out")
-        if raw.value.split(":")[1:5] != expected:
+        if raw.value.split(":")[1:5] != parts:
             message = f"{raw.value} is not a reservation of account {account} in {region}"
-            yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(expected)}:")
+            yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(parts)}:")
 
 
 SCHEMAS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-sagemaker-endpointconfig.html"
@@ -205,15 +205,15 @@ def _item_of_no_list(resource: str, raw: RawProperty) -> tuple[str, str]:
 
 def _incomplete(resource: str, raws: list[RawProperty]) -> Iterator[Problem]:
     """Mappings of the spec that lack what CloudFormation requires."""
-    names, places = defaultdict[tuple[str, ...], set[str]](set), dict[tuple[str, ...], KeyPath]()
+    names, paths = defaultdict[tuple[str, ...], set[str]](set), dict[tuple[str, ...], KeyPath]()
     for raw in raws:
         for depth in range(1, min(len(raw.parts), DEEPEST)):
             names[raw.parts[:depth]].add(raw.parts[depth])
-            places.setdefault(raw.parts[:depth], raw.path)
+            paths.setdefault(raw.parts[:depth], raw.path)
     for parts, keys in names.items():
         property, name = _find_property(resource, parts), ".".join(parts)
         if property is None or name in WHOLES[resource] or parts[0] == "Tags":
             continue
         for key in sorted(set(property.required) - keys):
             hint = f"write `{name}.{key}`"
-            yield Problem(places[parts], f"{name} lacks `{key}`, which CloudFormation requires", hint)
+            yield Problem(paths[parts], f"{name} lacks `{key}`, which CloudFormation requires", hint)

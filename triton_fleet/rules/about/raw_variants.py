@@ -60,7 +60,7 @@ def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
     shadow = next(iter(_shadows(endpoint)), None)
     if shadow is not None and endpoint.spec.mode is Mode.MULTI_MODEL:
         message = "SageMaker accepts no shadow variant for a multi-model endpoint"
-        yield Problem(_place(shadow), message, "leave it out, or write `mode: single`")
+        yield Problem(_path_of(shadow), message, "leave it out, or write `mode: single`")
 
 
 @rule("FL531", Severity.WARNING, source=POOL_EXAMPLES)
@@ -120,7 +120,9 @@ def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
     for variant, path in paths.items():
         yield Problem(path, "an endpoint has one variant", f"remove {variant}")
     for raws in _shadows(endpoint)[1:]:
-        yield Problem(_place(raws), "SageMaker accepts one shadow variant beside one variant", "leave it out")
+        yield Problem(
+            _path_of(raws), "SageMaker accepts one shadow variant beside one variant", "leave it out"
+        )
     for variant, raws in endpoint.raw_variants.items():
         entries = pools(raws)
         if len(entries) > MAX_POOLS:
@@ -150,7 +152,7 @@ def _instance_type(variant: str, raws: RawProperties) -> Iterator[Problem]:
     single = raws.get(("InstanceType",))
     if not has_pools(raws) and (single is None or single.value is None):
         message = f"{variant} has no instance type"
-        yield Problem(_place(raws), message, f"write `{variant}.InstanceType`")
+        yield Problem(_path_of(raws), message, f"write `{variant}.InstanceType`")
 
 
 def _pools(endpoint: EndpointContext, variant: str, raws: RawProperties) -> Iterator[Problem]:
@@ -171,5 +173,5 @@ def _pools(endpoint: EndpointContext, variant: str, raws: RawProperties) -> Iter
         yield Problem(first.type_path, message, hint)
 
 
-def _place(raws: RawProperties) -> KeyPath:
+def _path_of(raws: RawProperties) -> KeyPath:
     return next(iter(raws.values())).path

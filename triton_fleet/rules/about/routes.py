@@ -75,20 +75,20 @@ def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
         if sample.status == NOT_FOUND_STATUS:
             continue
         name = sample.model or default_route(endpoint.spec, routes)
-        place: KeyPath = ("samples", index)
+        path: KeyPath = ("samples", index)
         if name is None:
             message = f"sample {sample.name!r} names no model, and there is no `default_model`"
-            yield Problem(place, message, f"write `model:` and one of {', '.join(routes)}")
+            yield Problem(path, message, f"write `model:` and one of {', '.join(routes)}")
         elif name not in routes:
             message = f"sample {sample.name!r} calls {name!r}, which is not a route"
-            yield Problem((*place, "model"), message, did_you_mean(name, list(routes), list_all=True))
+            yield Problem((*path, "model"), message, did_you_mean(name, list(routes), list_all=True))
         elif sample.version is not None and (versions := routes[name].versions):
             if str(sample.version) in versions:
                 continue
             wrong = f"version {sample.version} of {name!r}, which serves {', '.join(versions)}"
             message = f"sample {sample.name!r} calls {wrong}"
             hint = "write one of these, or a `version_policy` in config.pbtxt that serves it"
-            yield Problem((*place, "version"), message, hint)
+            yield Problem((*path, "version"), message, hint)
 
 
 @rule("FL734", Severity.WARNING, source=SOURCE)
@@ -142,7 +142,7 @@ def port_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
         name, number = listener.service.name, listener.number
         if number in users:
             message = f"{name} and {users[number]} would both use port {number}"
-            yield Problem(_place(endpoint, listener), message, "give one of them another port")
+            yield Problem(_path_of(endpoint, listener), message, "give one of them another port")
         elif number is not None:
             users[number] = name
 
@@ -170,7 +170,7 @@ def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
         hint = f"choose a port from {ports[0]} to {ports[-1]}"
         if service.port is not None:
             hint += f", or leave it out to use {service.port}"
-        yield Problem(_place(endpoint, listener), message, hint, certain=not is_moved)
+        yield Problem(_path_of(endpoint, listener), message, hint, certain=not is_moved)
 
 
 def _listeners(endpoint: EndpointContext) -> list[Listener]:
@@ -183,7 +183,7 @@ def _flags(endpoint: EndpointContext) -> dict[str, str]:
     return flag_values(endpoint.settings.get(ADDITIONAL_ARGS, "").split())
 
 
-def _place(endpoint: EndpointContext, listener: Listener) -> KeyPath:
+def _path_of(endpoint: EndpointContext, listener: Listener) -> KeyPath:
     """Where the spec names the port, or else where it allows the service."""
     spec, service = endpoint.spec, listener.service
     flags = (service.port_flag, service.port_from), (service.allow_flag, service.allowed_by)

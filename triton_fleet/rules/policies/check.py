@@ -70,9 +70,9 @@ def refusals(
     )
     for file in read_policies(project)[0]:
         exceptions = Exceptions(file, project.environment.environment, today)
-        for name, each in check.breaches(file, exceptions):
-            if each.severity is Severity.ERROR:
-                findings[name].append(each)
+        for name, breach in check.breaches(file, exceptions):
+            if breach.severity is Severity.ERROR:
+                findings[name].append(breach)
     return findings
 
 
@@ -203,14 +203,14 @@ class PolicyCheck:
     @cached_property
     def others(self) -> tuple[Subject, ...]:
         """The endpoints of the environment that are not checked, without those that cannot be read."""
-        names, subjects_of_others = {subject.name for subject in self.subjects}, list[Subject]()
+        names, unchecked_subjects = {subject.name for subject in self.subjects}, list[Subject]()
         for name in self.project.spec_files:
             if name not in names:
                 if (spec := self.project.specs.readable(name)) is not None:
-                    subjects_of_others.append(Subject(spec, self.project))
+                    unchecked_subjects.append(Subject(spec, self.project))
                 else:
                     self._unread.append(name)
-        return tuple(subjects_of_others)
+        return tuple(unchecked_subjects)
 
     def unread_findings(self) -> Iterator[Finding]:
         """A warning for each endpoint whose cost is missing in the sum of its team, as its spec is wrong."""
