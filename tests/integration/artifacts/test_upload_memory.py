@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from triton_fleet.store.upload.archives import MEMORY
-from triton_fleet.store.upload.object import SMALLEST_PART
+from triton_fleet.store.upload.object import MEMORY, SMALLEST_PART
 
 MOST = 300 << 20
 ARCHIVES, SIZE = 4, 384 << 20

@@ -5,17 +5,18 @@ from __future__ import annotations
 import getpass
 import os
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Generic
 
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import Project
 from triton_fleet.store.builds.codebuild import BuildClients
 from triton_fleet.store.builds.work import BuildContext, BuildTask, BuildWork, Pace, Result
-from triton_fleet.store.progress import Tell
+from triton_fleet.store.progress import PublishProgress
+from triton_fleet.store.upload.archives import Uploads
 
 PACE = Pace()
 
@@ -29,27 +30,15 @@ class BuildOutcome(Generic[Result]):
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class BuildTerms:
-    """How the builds of one publish run: how many at one time, and where they report.
-
-    Attributes:
-        max_parallel: How many.
-        pace: How often CodeBuild is asked.
-        progress: Around the build of one task, by its name; gives what is called with each line.
-        stop: What else is stopped when the publish is interrupted.
-    """
-
-    max_parallel: int
-    pace: Pace
-    progress: Callable[[str], AbstractContextManager[Tell]]
-    stop: Callable[[], None]
-
-
 def run_builds(
-    clients: BuildClients, bucket: str, tasks: Sequence[BuildTask[Result]], terms: BuildTerms
+    clients: BuildClients,
+    project: Project,
+    tasks: Sequence[BuildTask[Result]],
+    uploads: Uploads,
+    progress: PublishProgress,
+    pace: Pace,
 ) -> list[BuildOutcome[Result]]:
-    """Build these; a failure does not stop the others, an interruption stops all.
+    """Build these; a failure does not stop the others, an interruption stops all, and the uploads.
 
     Raises:
         CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
@@ -58,15 +47,15 @@ def run_builds(
     cancellation = Event()
     context = BuildContext(
         clients=clients,
-        bucket=bucket,
+        bucket=project.deployment.bucket,
         holder=f"{_user()}@{socket.gethostname()}, process {os.getpid()}",
-        pace=terms.pace,
+        pace=pace,
         cancellation=cancellation,
     )
 
     def outcome(task: BuildTask[Result]) -> BuildOutcome[Result]:
         try:
-            with terms.progress(f"{task.kind} {task.name}") as tell:
+            with progress.build(f"{task.kind} {task.name}") as tell:
                 work = BuildWork(context, task, tell)
                 return BuildOutcome(work.result(), work.has_built)
         except FindingsError as error:
@@ -74,9 +63,9 @@ def run_builds(
 
     def stop() -> None:
         cancellation.set()
-        terms.stop()
+        uploads.cancel()
 
-    return all_in_parallel(tasks, outcome, terms.max_parallel, stop)
+    return all_in_parallel(tasks, outcome, project.environment.engine_builds.at_once, stop)
 
 
 def _user() -> str:

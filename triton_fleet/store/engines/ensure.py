@@ -10,7 +10,7 @@ from triton_fleet.findings import Finding
 from triton_fleet.project.project import Project
 from triton_fleet.store.archive_requirements import Content
 from triton_fleet.store.builds.codebuild import BuildClients, Builders
-from triton_fleet.store.builds.run import BuildOutcome, BuildTerms, run_builds
+from triton_fleet.store.builds.run import BuildOutcome, run_builds
 from triton_fleet.store.builds.work import Pace
 from triton_fleet.store.engines.inputs import BuildInputs
 from triton_fleet.store.engines.request import StoredPlan, WantedEngine, engines_in, stored_plans
@@ -77,11 +77,8 @@ def build_engines(
         CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
         ClientError: AWS refuses.
     """
-    settings, bucket = project.environment.engine_builds, project.deployment.bucket
+    timeout, bucket = project.environment.engine_builds.timeout, project.deployment.bucket
     with Uploads(clients.s3) as uploads, progress.builds():
         inputs = BuildInputs(clients, project, uploads)
-        tasks = [EngineTask(clients, bucket, inputs, engine, settings.timeout) for engine in engines]
-        terms = BuildTerms(
-            max_parallel=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel
-        )
-        return run_builds(clients, bucket, tasks, terms)
+        tasks = [EngineTask(clients, bucket, inputs, engine, timeout) for engine in engines]
+        return run_builds(clients, project, tasks, uploads, progress, pace)

@@ -17,7 +17,7 @@ from triton_fleet.project.project import Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.builds.codebuild import Builders
-from triton_fleet.store.builds.run import BuildTerms, run_builds
+from triton_fleet.store.builds.run import run_builds
 from triton_fleet.store.builds.script import ScriptUpload
 from triton_fleet.store.builds.work import Pace
 from triton_fleet.store.images.record import BuiltImage, built_image
@@ -104,39 +104,32 @@ def build_images(
         FindingsError: the record of an image cannot be read, or the registry lacks the release's image.
         ClientError: AWS refuses.
     """
-    deployment, settings = project.deployment, project.environment.engine_builds
+    deployment, timeout = project.deployment, project.environment.engine_builds.timeout
     records = {image.key: record for image in images if (record := built_image(s3, deployment, image.key))}
+    digests = {key: image.record.digest for key, image in records.items()}
     kept_records = {
-        key: item for key, item in records.items() if _is_stored(ecr(), deployment, item.record.digest)
+        key: image for key, image in records.items() if _is_stored(ecr(), deployment, digests[key])
     }
-    lost_digests = {key: item.record.digest for key, item in records.items() if key not in kept_records}
+    lost_digests = {key: digest for key, digest in digests.items() if key not in kept_records}
     absent = [image for image in images if image.key not in kept_records]
     if not absent:
         return ImageBuilds(images=kept_records, new_keys=(), findings=())
 
     bases = BaseImages(ecr)
-    bases_by_image = all_of(absent, lambda item: (item, bases.of(item)))
+    base_images = all_of(absent, bases.of)
     clients = builders()
     with Uploads(s3) as uploads, progress.builds():
         script = ScriptUpload(s3, deployment.bucket)
         tasks = [
-            ImageTask(
-                clients, deployment, uploads, script, item, base, settings.timeout, lost_digests.get(item.key)
-            )
-            for item, base in bases_by_image
+            ImageTask(clients, deployment, uploads, script, image, base, timeout, lost_digests.get(image.key))
+            for image, base in zip(absent, base_images, strict=True)
         ]
-        terms = BuildTerms(
-            max_parallel=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel
-        )
-        outcomes = run_builds(clients, deployment.bucket, tasks, terms)
-    results = {
-        image.key: item.result
-        for image, item in zip(absent, outcomes, strict=True)
-        if item.result is not None
-    }
+        outcomes = run_builds(clients, project, tasks, uploads, progress, pace)
+    by_key = {image.key: outcome for image, outcome in zip(absent, outcomes, strict=True)}
+    results = {key: outcome.result for key, outcome in by_key.items() if outcome.result is not None}
     return ImageBuilds(
         images=kept_records | results,
-        new_keys=[image.key for image, item in zip(absent, outcomes, strict=True) if item.is_new],
+        new_keys=[key for key, outcome in by_key.items() if outcome.is_new],
         findings=tuple(finding for outcome in outcomes for finding in outcome.findings),
     )
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from botocore.config import Config
 
@@ -21,9 +19,9 @@ from triton_fleet.store.upload.object import (
     PARTS,
     ConflictError,
     ContentChangedError,
-    MemoryBudget,
     ObjectPlace,
     ObjectWriter,
+    ObjectWriters,
     TakenError,
     aborted_on_error,
     part_size,
@@ -69,9 +67,6 @@ class Meter:
         self._progress(self._size - self._size_at_report)
 
 
-MEMORY = 64 * MIB
-"""Bytes of all parts that are being filled or sent."""
-CONNECTIONS = 8
 PACKS = 4
 """How many archives are compressed in parallel; each needs some 10 MiB beside its parts."""
 ATTEMPTS = 3
@@ -87,7 +82,7 @@ Check = Callable[[str], None]
 """Called with the digest of what was written; raises if that is other content."""
 
 
-class Uploads:
+class Uploads(ObjectWriters):
     """The uploads of one command: their connections and their memory.
 
     `archive` and `files` may be called from several threads. Writes are atomic; what fails, or is in progress
@@ -95,24 +90,9 @@ class Uploads:
     """
 
     def __init__(self, s3: S3Client) -> None:
+        super().__init__()
         self._s3 = s3
-        self._budget = MemoryBudget(MEMORY)
-        self._pool = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="upload")
         self._packs = threading.Semaphore(PACKS)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self.cancel()
-        self._pool.shutdown()
-
-    def cancel(self) -> None:
-        """Abort all uploads in progress at their next step."""
-        self._budget.cancel()
 
     def archive(
         self,

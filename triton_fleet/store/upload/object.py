@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from mmap import mmap
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 from isal import isal_zlib
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SMALLEST_PART, PARTS = 8 << 20, 10_000
 """S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them."""
 MIB = 1 << 20
+MEMORY = 64 * MIB
+"""Bytes of all parts that are being filled or sent."""
+CONNECTIONS = 8
 NO_UPLOAD = "NoSuchUpload"
 
 
@@ -94,6 +97,29 @@ def part_size(size: int) -> int:
     return max(SMALLEST_PART, -(-size // PARTS // MIB) * MIB)
 
 
+class ObjectWriters:
+    """The connections and the memory that the writers of one command share.
+
+    Writes in progress when the `with` block ends with an exception are aborted.
+    """
+
+    def __init__(self) -> None:
+        self._budget = MemoryBudget(MEMORY)
+        self._pool = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="upload")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, at: object) -> None:
+        if error is not None:
+            self.cancel()
+        self._pool.shutdown()
+
+    def cancel(self) -> None:
+        """Abort all writes in progress at their next step."""
+        self._budget.cancel()
+
+
 class ObjectWriter:
     """Uploads bytes in parts as they come; `commit` creates the object, `abort` discards it.
 
@@ -157,14 +183,14 @@ class ObjectWriter:
                 raise TakenError from error
             if only_if_new and status == CONFLICT:
                 raise ConflictError from error
-            if not _is_no_upload(error) or self._existing_object() != (self.size, _text(self.crc)):
+            if not _is_no_upload(error) or self._existing_object() != (self.size, crc_base64(self.crc)):
                 raise
-            answer = _text(
+            answer = crc_base64(
                 self.crc
             )  # it was completed, but the answer was lost and the request was sent again
         self._upload = None
         self._release()
-        if answer != _text(self.crc):
+        if answer != crc_base64(self.crc):
             self._verify_object()
 
     def abort(self) -> None:
@@ -223,7 +249,7 @@ class ObjectWriter:
         return cast(bytes, self._buffer) if size == self._part else self._buffer[:size]
 
     def _upload_part(self, upload: str, number: int, body: bytes) -> CompletedPartTypeDef:
-        checksum = _text(isal_zlib.crc32(body))
+        checksum = crc_base64(isal_zlib.crc32(body))
         answer = self._s3.upload_part(
             Bucket=self.place.bucket,
             Key=self.place.key,
@@ -245,7 +271,7 @@ class ObjectWriter:
             UploadId=self._upload or "",
             MultipartUpload={"Parts": parts},
             ChecksumType="FULL_OBJECT",
-            ChecksumCRC32=_text(self.crc),
+            ChecksumCRC32=crc_base64(self.crc),
             MpuObjectSize=self.size,
             **condition,
         )
@@ -258,13 +284,13 @@ class ObjectWriter:
             Body=self._body(),
             Metadata=dict(self._metadata),
             ChecksumAlgorithm="CRC32",
-            ChecksumCRC32=_text(self.crc),
+            ChecksumCRC32=crc_base64(self.crc),
             **condition,
         )
         return answer.get("ChecksumCRC32")
 
     def _verify_object(self) -> None:
-        stored_facts, sent_facts = self._existing_object(), (self.size, _text(self.crc))
+        stored_facts, sent_facts = self._existing_object(), (self.size, crc_base64(self.crc))
         if stored_facts != sent_facts:
             self._s3.delete_object(Bucket=self.place.bucket, Key=self.place.key)
             problem = (
@@ -288,7 +314,8 @@ def _is_no_upload(error: ClientError) -> bool:
     return error.response["Error"]["Code"] == NO_UPLOAD
 
 
-def _text(crc: int) -> str:
+def crc_base64(crc: int) -> str:
+    """A CRC-32 as S3 has it."""
     return base64.b64encode(crc.to_bytes(4, "big")).decode()
 
 

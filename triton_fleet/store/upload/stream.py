@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -21,13 +18,13 @@ from botocore.exceptions import (
 
 from triton_fleet.findings import CannotRunError
 from triton_fleet.store.content_store import DIGEST
-from triton_fleet.store.upload.archives import MEMORY
 from triton_fleet.store.upload.object import (
     ConflictError,
-    MemoryBudget,
     ObjectPlace,
     ObjectWriter,
+    ObjectWriters,
     TakenError,
+    crc_base64,
     part_size,
 )
 
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
 
 
 CHUNK = 1 << 20
-CONNECTIONS = 8
 ATTEMPTS = 5
 CONNECTION_ERRORS = (ConnectionError, HTTPClientError, IncompleteReadError, ResponseStreamingError)
 """Errors that botocore does not retry after an answer has begun."""
@@ -88,22 +84,8 @@ def source_object(s3: S3Client, place: ObjectPlace) -> SourceObject:
     return SourceObject(s3=s3, place=place, size=head["ContentLength"], etag=head["ETag"], crc=crc)
 
 
-class Streams:
+class Streams(ObjectWriters):
     """The copies of one promotion: their connections, and the memory of their parts."""
-
-    def __init__(self) -> None:
-        self._budget = MemoryBudget(MEMORY)
-        self._pool = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="upload")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self._budget.cancel()
-        self._pool.shutdown()
 
     def copy(
         self,
@@ -130,7 +112,7 @@ class Streams:
             for chunk in source.chunks():
                 writer.write(chunk)
                 advance(len(chunk))
-            if source.crc not in (None, _text(writer.crc)):
+            if source.crc not in (None, crc_base64(writer.crc)):
                 problem = f"the bytes received of {source.place.url} do not have its checksum in S3"
                 raise CannotRunError(problem, "run the command again")
             writer.commit(only_if_new=only_if_new)
@@ -144,7 +126,3 @@ class Streams:
                 raise CannotRunError(problem, "run the command again") from error
             raise
         return True
-
-
-def _text(crc: int) -> str:
-    return base64.b64encode(crc.to_bytes(4, "big")).decode()
