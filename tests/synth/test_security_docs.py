@@ -1,15 +1,13 @@
-"""docs/security.md says of roles what they may do: the endpoint's with each action, and those of builds."""
+"""docs/security.md has each statement of an endpoint's role; docs/roles.md has those of all roles."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import STACK
-from tests.synth.stack_kinds import ALLOWED, FOUNDATION
+from tests.synth.stack_kinds import ALLOWED
 
 KEYS = """\
 network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}
@@ -33,27 +31,6 @@ def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder
     for sid, actions in granted.items():
         missing = [action for action in actions if action.split(":")[1] not in told[sid]]
         assert missing == [], sid
-
-
-@pytest.mark.parametrize(
-    ("part", "title"),
-    [("EngineBuild", "What builds of engines may do"), ("ImageBuild", "What builds of images may do")],
-)
-def test_the_table_of_builds_has_every_statement_of_their_roles_and_no_other(
-    folder: FleetFolder, part: str, title: str
-) -> None:
-    folder.environment(
-        "kms_key: arn:aws:kms:us-east-1:111122223333:key/1\nallowed_registries: ['444455556666']\n"
-    )
-    policies = templates(folder)[FOUNDATION].find_resources("AWS::IAM::Policy")
-    granted = {
-        each["Sid"]
-        for id, policy in policies.items()
-        if id.startswith(part)
-        for each in policy["Properties"]["PolicyDocument"]["Statement"]
-    }
-    cells = re.findall(r"^\| (`.+?) \|", section(title), re.MULTILINE)
-    assert {sid for cell in cells for sid in re.findall("`([A-Za-z]+)`", cell)} == granted
 
 
 def section(title: str) -> str:
