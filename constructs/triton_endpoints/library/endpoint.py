@@ -209,13 +209,13 @@ class TritonEndpoint(EndpointReference):
 
     @property
     def role(self) -> iam.IRole:
-        """The container's role; the endpoint does not wait for what others grant to it."""
+        """The container's role; the Model waits for what others grant to it."""
         if self._role is None:
-            self._role = (
-                iam.Role.from_role_arn(self, "ExecutionRole", self.parts.role.role.attr_arn)
-                if self.parts
-                else iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
-            )
+            # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
+            name = self.parts.role.role.ref if self.parts else "unresolved"
+            self._role = iam.Role.from_role_name(self, "ExecutionRole", name)
+            if self.parts:
+                self.parts.model.model.node.add_dependency(self._role)
         return self._role
 
     @property

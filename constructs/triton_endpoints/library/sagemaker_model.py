@@ -94,7 +94,9 @@ class SageMakerModel(Construct):
             return
         role = EndpointRole(self, "Role", endpoint=resolution.endpoint)
         self._model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=role).model
-        self._role = iam.Role.from_role_arn(self, "ExecutionRole", role.role.attr_arn)
+        # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
+        self._role = iam.Role.from_role_name(self, "ExecutionRole", role.role.ref)
+        self._model.node.add_dependency(self._role)
 
     @property
     def model_name(self) -> str:
@@ -103,7 +105,7 @@ class SageMakerModel(Construct):
 
     @property
     def role(self) -> iam.IRole:
-        """The container's role; the Model does not wait for what others grant to it."""
+        """The container's role; the Model waits for what others grant to it."""
         return self._role
 
     @property

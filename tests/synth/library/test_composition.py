@@ -1,0 +1,75 @@
+"""Our constructs beside those of others: grants from other stacks, tokens, overrides, stages."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import jsii
+import pytest
+from aws_cdk import App, Aspects, Duration, IAspect, Stack, Stage
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_ssm as ssm
+from constructs import IConstruct
+
+from tests.synth.library.host import DATA, WHERE, Host, properties
+from triton_endpoints import (
+    Alarms,
+    EndpointSupport,
+    Instance,
+    SageMakerModel,
+    TritonEndpoint,
+    TritonModel,
+)
+
+GRANTS: dict[str, Any] = {
+    "bucket": lambda stack, who: s3.Bucket(stack, "Given", enforce_ssl=True).grant_read(who),
+    "key": lambda stack, who: kms.Key(stack, "Given", enable_key_rotation=True).grant_decrypt(who),
+    "topic": lambda stack, who: sns.Topic(stack, "Given", enforce_ssl=True).grant_publish(who),
+    "queue": lambda stack, who: sqs.Queue(stack, "Given", enforce_ssl=True).grant_send_messages(who),
+    "secret": lambda stack, who: secretsmanager.Secret(stack, "Given").grant_read(who),
+    "repository": lambda stack, who: ecr.Repository(stack, "Given").grant_pull(who),
+}
+
+
+@pytest.mark.parametrize("kind", GRANTS)
+def test_a_grant_of_another_stack_is_a_policy_of_the_role_alone(kind: str) -> None:
+    host = Host(is_audited=False)
+    host.support()
+    endpoint = host.endpoint()
+    other = Stack(host.app, "Other", env=WHERE)
+    assert GRANTS[kind](other, endpoint).success
+    assert "Fn::ImportValue" not in json.dumps(host.template("Other").to_json())
+    policies = host.template().find_resources("AWS::IAM::Policy")
+    granted = [name for name in policies if name.startswith("EmbeddingsExecutionRole")]
+    assert len(granted) == 1
+
+
+@pytest.mark.parametrize("kind", ["endpoint", "model"])
+def test_the_model_waits_for_what_is_granted_to_its_role(kind: str) -> None:
+    host = Host(is_audited=False)
+    host.support()
+    grantee: Any = host.endpoint() if kind == "endpoint" else a_model(host)
+    s3.Bucket(host.stack, "Words", enforce_ssl=True).grant_read(grantee)
+    (model,) = host.template().find_resources("AWS::SageMaker::Model").values()
+    assert any("ExecutionRolePolicy" in name for name in model["DependsOn"])
+
+
+def a_model(host: Host, **props: Any) -> SageMakerModel:
+    plain = {
+        "endpoint_name": "embeddings",
+        "triton": "25.04",
+        "environment": "prod",
+        "instance": Instance(type="ml.g5.xlarge"),
+        "model": TritonModel.single(DATA, default_model="embed"),
+    }
+    return SageMakerModel(host.stack, "Model", **{**plain, **props})
