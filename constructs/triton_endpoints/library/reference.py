@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Duration, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -59,15 +59,14 @@ class EndpointReference(Construct):
 
     @property
     def endpoint_arn(self) -> str:
-        """The ARN, in which SageMaker writes the name in lower case."""
-        return Stack.of(self).format_arn(
-            service="sagemaker", resource="endpoint", resource_name=self._name.lower()
-        )
+        """The ARN, in which SageMaker writes the name in lower case; a name that is a token has to be so."""
+        name = self._name if Token.is_unresolved(self._name) else self._name.lower()
+        return Stack.of(self).format_arn(service="sagemaker", resource="endpoint", resource_name=name)
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let somebody invoke the endpoint, and no other."""
         return iam.Grant.add_to_principal(
-            grantee=grantee, actions=[INVOKE], resource_arns=[self.endpoint_arn], scope=self
+            grantee=grantee, actions=[INVOKE], resource_arns=[self.endpoint_arn]
         )
 
     def metric(self, measure: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:

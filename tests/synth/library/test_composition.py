@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-import warnings
+import os
+import subprocess
+import sys
 from typing import Any
 
 import jsii
@@ -21,6 +23,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_ssm as ssm
 from constructs import IConstruct
 
+from tests.support.fleet_folder import ROOT
 from tests.synth.library.host import DATA, WHERE, Host, properties
 from triton_endpoints import (
     Alarms,
@@ -73,3 +76,33 @@ def a_model(host: Host, **props: Any) -> SageMakerModel:
         "model": TritonModel.single(DATA, default_model="embed"),
     }
     return SageMakerModel(host.stack, "Model", **{**plain, **props})
+
+
+def test_an_endpoint_whose_name_the_deploy_decides_is_granted_by_that_name() -> None:
+    host = Host(is_audited=False)
+    name = ssm.StringParameter.value_for_string_parameter(host.stack, "/ml/endpoint")
+    caller = iam.Role(host.stack, "Caller", assumed_by=iam.AccountRootPrincipal())
+    TritonEndpoint.from_endpoint_name(host.stack, "Search", name).grant_invoke(caller)
+    resource = properties(host.template(), "AWS::IAM::Policy", "Caller")["PolicyDocument"]["Statement"][0][
+        "Resource"
+    ]
+    assert "token" not in json.dumps(resource).lower()
+    (parameter,) = host.template().find_parameters("*", {"Default": "/ml/endpoint"})
+    assert {"Ref": parameter} in resource["Fn::Join"][1]
+
+
+DEPRECATION = """
+from aws_cdk import aws_iam as iam
+from tests.support.fleet_folder import ROOT
+from tests.synth.library.host import Host
+host = Host(is_audited=False)
+host.support()
+host.endpoint().grant_invoke(iam.Role(host.stack, "Caller", assumed_by=iam.AccountRootPrincipal()))
+"""
+
+
+def test_grants_use_nothing_that_the_cdk_calls_deprecated() -> None:
+    environment = {**os.environ, "JSII_DEPRECATED": "fail"}
+    command = [sys.executable, "-c", DEPRECATION]
+    result = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-800:]
