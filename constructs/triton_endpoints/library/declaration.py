@@ -11,7 +11,7 @@ from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
-from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
+from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions, action_findings
 from triton_endpoints.library.environment import (
     EnvironmentProp,
     EnvironmentSource,
@@ -100,7 +100,7 @@ def resolve(
             and is_name(declaration.environment)
         ):
             environment = shared_parts.read_for(construct)  # a name alone has no key, tags or boundary
-        findings = declaration.network.findings()
+        findings = [*declaration.network.findings(), *action_findings(declaration.alarm_actions)]
         if needs_support and shared_parts is None:
             findings.append(_missing_support(environment))
         deployment = (shared_parts.deployment if shared_parts else None) or environment.deployment

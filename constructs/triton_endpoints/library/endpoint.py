@@ -15,9 +15,9 @@ from constructs import Construct
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.declaration import Declaration, declare
-from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.environment import EnvironmentProp, invalid_props
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import VpcProps
+from triton_endpoints.library.network import VpcProps, connections_of
 from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout, Scaling
 from triton_endpoints.library.reference import EndpointReference
 from triton_endpoints.library.spec import FileSpec, PropsSpec
@@ -32,7 +32,7 @@ class TritonEndpoint(EndpointReference):
     what is doubtful are warnings. What endpoints share is of an EndpointSupport.
     """
 
-    parts: EndpointParts | None
+    _parts: EndpointParts | None
     _role: iam.IRole | None
     _alarms: tuple[cloudwatch.IAlarm, ...] | None
 
@@ -198,24 +198,36 @@ class TritonEndpoint(EndpointReference):
         return EndpointReference(scope, id, endpoint_name=endpoint_name)
 
     @property
+    def parts(self) -> EndpointParts:
+        """The constructs and resources of the endpoint.
+
+        Raises:
+            ValueError: the props are wrong; the text is that of the synth.
+        """
+        if self._parts is None:
+            supports = [self._support] if self._support else []
+            raise invalid_props(self, *supports)
+        return self._parts
+
+    @property
     def endpoint_name(self) -> str:
         """The EndpointName for `invoke_endpoint`; who refers to it is deployed after the endpoint."""
-        return self.parts.served.endpoint.attr_endpoint_name if self.parts else self._name
+        return self._parts.served.endpoint.attr_endpoint_name if self._parts else self._name
 
     @property
     def endpoint_arn(self) -> str:
         """The ARN, as SageMaker answers it."""
-        return self.parts.served.endpoint.ref if self.parts else super().endpoint_arn
+        return self._parts.served.endpoint.ref if self._parts else super().endpoint_arn
 
     @property
     def role(self) -> iam.IRole:
         """The container's role; the Model waits for what others grant to it."""
         if self._role is None:
             # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
-            name = self.parts.role.role.ref if self.parts else "unresolved"
+            name = self._parts.role.role.ref if self._parts else "unresolved"
             self._role = iam.Role.from_role_name(self, "ExecutionRole", name)
-            if self.parts:
-                self.parts.model.model.node.add_dependency(self._role)
+            if self._parts:
+                self._parts.model.model.node.add_dependency(self._role)
         return self._role
 
     @property
@@ -225,14 +237,18 @@ class TritonEndpoint(EndpointReference):
 
     @property
     def connections(self) -> ec2.Connections:
-        """The security groups of the containers, where the endpoint is in a VPC."""
-        return ec2.Connections(security_groups=list(self._placement.groups) if self._placement else [])
+        """The security groups of the containers.
+
+        Raises:
+            ValueError: the endpoint has no `vpc`.
+        """
+        return connections_of(self, self._placement)
 
     @property
     def alarms(self) -> tuple[cloudwatch.IAlarm, ...]:
         """The operators' alarms, for composite alarms and the like."""
         if self._alarms is None:
-            cfn_alarms = self.parts.alarms.alarms if self.parts else ()
+            cfn_alarms = self._parts.alarms.alarms if self._parts else ()
             self._alarms = tuple(
                 cloudwatch.Alarm.from_alarm_arn(self, f"{alarm.node.id}Alarm", alarm.attr_arn)
                 for alarm in cfn_alarms
@@ -240,9 +256,11 @@ class TritonEndpoint(EndpointReference):
         return self._alarms
 
     def _declare(self, declaration: Declaration) -> None:
-        self._role, self._alarms = None, None
+        self._role, self._alarms, self._support = None, None, declaration.support
         self._placement = declaration.network.placement(self)
-        self.parts = declare(self, declaration, self._placement)
+        self._parts = declare(self, declaration, self._placement)
+        if self._parts is not None:
+            self.node.default_child = self._parts.served.endpoint
 
 
 class _SpecEndpoint(TritonEndpoint):

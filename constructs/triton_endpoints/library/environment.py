@@ -85,6 +85,14 @@ def report(construct: Construct, findings: Iterable[Finding]) -> None:
             Annotations.of(construct).add_warning_v2(f"triton-fleet:{finding.code}", text(finding))
 
 
+def invalid_props(*constructs: Construct) -> ValueError:
+    """An error with what the synth will report of constructs, for what these cannot give."""
+    lines = [
+        f"[{construct.node.path}] {line}" for construct in constructs for line in construct.node.validate()
+    ]
+    return ValueError("\n".join(lines))
+
+
 def text(finding: Finding) -> str:
     """One finding as a line: place, code, message, remedy."""
     location = f"{finding.place}: " if finding.place not in ("", ".") else ""

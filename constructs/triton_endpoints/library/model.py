@@ -51,11 +51,11 @@ class TritonModel:
 
 def model_keys(model: TritonModel) -> dict[str, object]:
     """The keys of a spec, in which a repository has a stand-in: nothing is packed."""
+    default = {"default_model": model.default_model} if model.default_model is not None else {}
     if model.archives is not None:
         entries = [{"archive": name, "repository": "."} for name in model.archives]
-        return {"mode": "multi-model", "models": entries}
+        return {"mode": "multi-model", "models": entries, **default}
     files = {"compression": "none"} if model.model_data_url.endswith("/") else {}
-    default = {"default_model": model.default_model} if model.default_model is not None else {}
     return {"mode": "single", "models": [{"archive": "model", "repository": ".", **files}], **default}
 
 

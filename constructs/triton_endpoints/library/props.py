@@ -10,8 +10,9 @@ from aws_cdk import Duration
 
 Time: TypeAlias = str | Duration
 """A time with its unit, `"600s"` or `"10m"`, or a Duration of the CDK."""
-Threshold: TypeAlias = str | int | Mapping[Literal["warning", "critical"], str | int] | None
-"""`"200ms"`, `"1%"`, or one value by severity; None for no alarm."""
+ThresholdValue: TypeAlias = str | int | Duration
+Threshold: TypeAlias = ThresholdValue | Mapping[Literal["warning", "critical"], ThresholdValue] | None
+"""`"200ms"`, `"1%"`, a Duration, or one value by severity; None for no alarm."""
 Keys: TypeAlias = Mapping[str, object]
 """Keys of a spec's section, as docs/spec.md has them."""
 
@@ -98,7 +99,8 @@ def yaml_value(value: object) -> object:
     """A value as YAML has it: durations with their unit, sequences as lists."""
     match value:
         case Duration():
-            return f"{int(value.to_seconds())}s"
+            milliseconds = int(value.to_milliseconds())
+            return f"{milliseconds // 1000}s" if milliseconds % 1000 == 0 else f"{milliseconds}ms"
         case Mapping():
             return {str(key): yaml_value(inner) for key, inner in value.items()}
         case list() | tuple():

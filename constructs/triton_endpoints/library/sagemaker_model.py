@@ -14,7 +14,7 @@ from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.library.declaration import Declaration, resolve
 from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import VpcProps
+from triton_endpoints.library.network import VpcProps, connections_of
 from triton_endpoints.library.props import Instance, Keys
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
@@ -97,6 +97,7 @@ class SageMakerModel(Construct):
         # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
         self._role = iam.Role.from_role_name(self, "ExecutionRole", role.role.ref)
         self._model.node.add_dependency(self._role)
+        self.node.default_child = self._model
 
     @property
     def model_name(self) -> str:
@@ -115,5 +116,9 @@ class SageMakerModel(Construct):
 
     @property
     def connections(self) -> ec2.Connections:
-        """The security groups of the containers, where the Model is in a VPC."""
-        return ec2.Connections(security_groups=list(self._placement.groups) if self._placement else [])
+        """The security groups of the containers.
+
+        Raises:
+            ValueError: the Model has no `vpc`.
+        """
+        return connections_of(self, self._placement)

@@ -6,28 +6,25 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
-import jsii
 import pytest
-from aws_cdk import App, Aspects, Duration, IAspect, Stack, Stage
-from aws_cdk import aws_ec2 as ec2
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_ssm as ssm
-from constructs import IConstruct
 
 from tests.support.fleet_folder import ROOT
 from tests.synth.library.host import DATA, WHERE, Host, properties
 from triton_endpoints import (
     Alarms,
-    EndpointSupport,
     Instance,
     SageMakerModel,
     TritonEndpoint,
@@ -106,3 +103,75 @@ def test_grants_use_nothing_that_the_cdk_calls_deprecated() -> None:
     command = [sys.executable, "-c", DEPRECATION]
     result = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[-800:]
+
+
+def test_a_severity_that_does_not_exist_is_refused_and_mutes_no_alarm() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    page = actions.SnsAction(sns.Topic(host.stack, "Page", enforce_ssl=True))
+    host.endpoint(alarm_actions={"critcal": [page]})
+    (problem,) = host.problems()
+    assert problem == (
+        "[Host/Embeddings] alarm_actions.critcal: FL112 `alarm_actions` has the key 'critcal', which is no severity;"
+        " remedy: did you mean `critical`?"
+    )
+
+
+def test_an_action_that_is_not_in_a_list_is_refused_at_its_prop() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint(alarm_actions=actions.SnsAction(sns.Topic(host.stack, "Page", enforce_ssl=True)))
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Embeddings] alarm_actions: FL112 `alarm_actions` is a SnsAction")
+    assert problem.endswith("remedy: give a list of actions, or one for each severity")
+
+
+@pytest.mark.parametrize("kind", ["endpoint", "model"])
+def test_connections_without_a_vpc_are_refused(kind: str) -> None:
+    host = Host(is_audited=False)
+    host.support()
+    connectable: Any = host.endpoint() if kind == "endpoint" else a_model(host)
+    with pytest.raises(ValueError, match=r"Host/\w+ has no security groups: give it a `vpc`"):
+        _ = connectable.connections
+
+
+def test_a_threshold_takes_a_duration_below_a_second() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint(alarms=Alarms(latency_p99=Duration.millis(200)))
+    assert (
+        properties(host.template(), "AWS::CloudWatch::Alarm", "EmbeddingsAlarmsLatencyP99")["Threshold"]
+        == 200_000
+    )
+
+
+def test_the_parts_of_a_wrong_endpoint_raise_its_own_findings() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    endpoint = host.endpoint(instance=Instance(type="ml.g5.large"))
+    with pytest.raises(ValueError, match=r"\[Host/Embeddings\] instance.type: FL203 .*ml.g5.large"):
+        _ = endpoint.parts.served
+
+
+def test_what_a_wrong_support_declares_raises_its_own_findings() -> None:
+    host = Host(is_audited=False)
+    support = host.support(environment="Prod")
+    endpoint = host.endpoint(environment=None, support=support)
+    looks: list[Callable[[], object]] = [
+        lambda: support.bucket,
+        lambda: support.alarm_topic("warning"),
+        lambda: endpoint.parts,
+    ]
+    for look in looks:
+        with pytest.raises(ValueError, match=r"\[Host/Support\] environment.*FL112"):
+            look()
+
+
+def test_a_multi_model_endpoint_refuses_a_default_model() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint(
+        model=TritonModel(model_data_url="s3://their-models/zoo/", archives=("a",), default_model="a")
+    )
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Embeddings] model.default_model: FL")
