@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 from typing import ClassVar, Literal
-from weakref import WeakKeyDictionary
 
-from aws_cdk import Acknowledgment, Stack, Token, Validations
+from aws_cdk import Acknowledgment, Stack, Stage, Token, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
@@ -75,8 +74,7 @@ class SharedParts:
         parts: What is declared; None where it is deployed already.
     """
 
-    # In order of declaration, in which a WeakSet is not.
-    _instances: ClassVar[WeakKeyDictionary[SharedParts, None]] = WeakKeyDictionary()
+    _by_app: ClassVar[dict[str, list[SharedParts]]] = {}
 
     def __init__(
         self,
@@ -105,15 +103,16 @@ class SharedParts:
             report(construct, [Finding(code="FL610", message=message, hint=hint)])
             return
         self.deployment = deployment
-        SharedParts._instances[self] = None
+        SharedParts._by_app.setdefault(_reference(construct.node.root), []).append(self)
 
     @classmethod
     def of(cls, construct: Construct, deployment: Deployment) -> SharedParts | None:
-        """Parts that an environment's endpoints share, as the construct's app has declared them until now.
+        """Parts that an environment's endpoints share, as the construct's stage has declared them until now.
 
-        Among several it is the one that declares parts, else the first.
+        Among several it is the one that declares parts, else the first. A stage cannot refer to another one.
         """
-        same = cls._same(construct, deployment)
+        stage = _stage(construct)
+        same = [support for support in cls._same(construct, deployment) if _stage(support.construct) == stage]
         return next((support for support in same if support.parts is not None), same[0] if same else None)
 
     def read_for(self, construct: Construct) -> EnvironmentSource:
@@ -162,12 +161,11 @@ class SharedParts:
 
     @classmethod
     def _same(cls, construct: Construct, deployment: Deployment) -> list[SharedParts]:
-        root, names = construct.node.root, (deployment.environment, deployment.account, deployment.region)
+        names = (deployment.environment, deployment.account, deployment.region)
         return [
             support
-            for support in cls._instances
+            for support in cls._by_app.get(_reference(construct.node.root), ())
             if support.deployment
-            and _is_same(support.construct.node.root, root)
             and (support.deployment.environment, support.deployment.account, support.deployment.region)
             == names
         ]
@@ -219,6 +217,11 @@ def _policy_name(id: str) -> str:
         return id
     end = f"-{sha256(id.encode()).hexdigest()[:16]}"
     return f"{id[: MAX_POLICY_NAME_CHARACTERS - len(end)]}{end}"
+
+
+def _stage(construct: Construct) -> str | None:
+    stage = Stage.of(construct)
+    return _reference(stage) if stage else None
 
 
 def _is_same(first: IConstruct, second: IConstruct) -> bool:
