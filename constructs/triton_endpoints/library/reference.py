@@ -171,7 +171,8 @@ class ImportedEndpoint(EndpointReference):
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: the
                 support's.
             support: What endpoints share; default: the environment's, if the app has declared it before.
-            metrics: Keys of `metrics` of a spec.
+            metrics: Keys of `metrics` of a spec; here `triton` is off by default, because only the containers
+                of this product publish Triton's metrics to `TritonFleet/NAME`.
         """
         super().__init__(scope, id, endpoint_name=endpoint_name)
         self._spec = PropsSpec(
@@ -180,7 +181,7 @@ class ImportedEndpoint(EndpointReference):
             instance=instance,
             model=model,
             alarms=None,
-            sections={"metrics": metrics},
+            sections={"metrics": {"triton": False, **(metrics or {})}},
         )
         self._environment, self._support = environment, support
 

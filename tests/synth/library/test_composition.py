@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from aws_cdk import Duration, Stack
+from aws_cdk import App, Duration, Stack, Stage
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
@@ -25,8 +25,11 @@ from tests.support.fleet_folder import ROOT
 from tests.synth.library.host import DATA, WHERE, Host, properties
 from triton_endpoints import (
     Alarms,
+    EndpointSupport,
+    ImportedEndpoint,
     Instance,
     SageMakerModel,
+    TritonDashboard,
     TritonEndpoint,
     TritonModel,
 )
@@ -175,3 +178,49 @@ def test_a_multi_model_endpoint_refuses_a_default_model() -> None:
     )
     (problem,) = host.problems()
     assert problem.startswith("[Host/Embeddings] model.default_model: FL")
+
+
+class TestStages:
+    def test_an_endpoint_finds_no_support_of_another_stage(self) -> None:
+        host = Host(is_audited=False)
+        host.support(stage_stack(host.app, "First"))
+        host.endpoint(scope=stage_stack(host.app, "Second"))
+        (problem,) = host.problems()
+        assert problem.startswith("[Second/Models/Embeddings] FL608 no EndpointSupport of environment 'prod'")
+
+    def test_it_finds_a_deployed_one_of_its_own_stage(self) -> None:
+        host = Host(is_audited=False)
+        host.support(stage_stack(host.app, "First"))
+        models = stage_stack(host.app, "Second")
+        EndpointSupport.from_environment(models, "Deployed", environment="prod")
+        host.endpoint(scope=models)
+        assembly = host.app.synth().get_nested_assembly("assembly-Second")
+        (stack,) = assembly.stacks
+        assert "AWS::SageMaker::Endpoint" in json.dumps(stack.template)
+
+    def test_two_stages_of_one_account_and_region_cannot_both_declare_it(self) -> None:
+        host = Host(is_audited=False)
+        host.support(stage_stack(host.app, "First"))
+        host.support(stage_stack(host.app, "Second"))
+        (problem,) = host.problems()
+        assert problem.startswith("[Second/Models/Support] FL610 First/Models/Support is the support")
+
+
+def stage_stack(app: App, name: str) -> Stack:
+    return Stack(Stage(app, name, env=WHERE), "Models")
+
+
+def test_a_dashboard_of_an_endpoint_made_by_hand_shows_no_metrics_that_nobody_publishes() -> None:
+    host = Host(is_audited=False)
+    imported = ImportedEndpoint(
+        host.stack,
+        "Legacy",
+        environment="prod",
+        endpoint_name="legacy",
+        triton="25.04",
+        instance=Instance(type="ml.g5.xlarge"),
+        model=TritonModel.single(DATA, default_model="embed"),
+    )
+    TritonDashboard(host.stack, "Dashboard", endpoint=imported)
+    body = json.dumps(properties(host.template(), "AWS::CloudWatch::Dashboard"))
+    assert "AWS/SageMaker" in body and "TritonFleet/legacy" not in body
