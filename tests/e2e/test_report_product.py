@@ -15,8 +15,9 @@ import pytest
 
 from tests.support.fleet_folder import ROOT
 from tests.support.git_repository import GitRepository
-from tests.support.wheels import older_wheel
+from tests.support.wheels import ENDPOINTS, FLEET, older_wheel
 from triton_fleet.core.folders import PRODUCT
+from triton_fleet.product.distributions import wheel_name
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 
 pytestmark = pytest.mark.nightly
@@ -114,11 +115,14 @@ def test_the_wheel_that_the_base_has_is_installed_by_its_hash_and_compared(tmp_p
     vendor.mkdir()
     (vendor / "dependencies.txt").write_text("")
     digest = sha256(older_wheel(vendor).read_bytes()).hexdigest()
-    pin = "./vendor/triton_fleet-0.0.%s-py3-none-any.whl --hash=sha256:%s\n"
-    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (1, digest))
+    constructs = vendor / wheel_name(ENDPOINTS, "0.0.1")
+    pin = "./vendor/%s --hash=sha256:%s\n"
+    other = pin % (constructs.name, sha256(constructs.read_bytes()).hexdigest())
+    wheels = [wheel_name(FLEET, version) for version in ("0.0.1", "0.0.2")]
+    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (wheels[0], digest) + other)
     fleet.repository.commit()
     fleet.repository.git("branch", "--force", "main")
-    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (2, "00" * 32))
+    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (wheels[1], "00" * 32) + other)
     product = json.loads(fleet.report("--with-upgrade", "--format", "json"))["product"]
     assert (product["before"], product["after"], product["problem"]) == (
         f"./vendor/triton_fleet-0.0.1-py3-none-any.whl (sha256 {digest[:12]})",

@@ -23,7 +23,7 @@ from triton_fleet.project.project import Project
 
 _PROBE = """
 import importlib.metadata, importlib.util, json
-from triton_fleet.core.sources import source_path
+from triton_fleet.core.folders import source_path
 packages = {}
 for name in ("triton_fleet", "fleet_stacks", "triton_endpoints"):
     if not (spec := importlib.util.find_spec(name)):
