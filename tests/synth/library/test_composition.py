@@ -9,17 +9,20 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import jsii
 import pytest
-from aws_cdk import App, Duration, Stack, Stage
+from aws_cdk import App, Aspects, Duration, IAspect, Stack, Stage
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_ssm as ssm
+from constructs import IConstruct
 
 from tests.support.fleet_folder import ROOT
 from tests.synth.library.host import DATA, WHERE, Host, properties
@@ -224,3 +227,55 @@ def test_a_dashboard_of_an_endpoint_made_by_hand_shows_no_metrics_that_nobody_pu
     TritonDashboard(host.stack, "Dashboard", endpoint=imported)
     body = json.dumps(properties(host.template(), "AWS::CloudWatch::Dashboard"))
     assert "AWS/SageMaker" in body and "TritonFleet/legacy" not in body
+
+
+@jsii.implements(IAspect)
+class _TerminateLater:
+    """The app's own aspect, which changes how endpoints are updated."""
+
+    def visit(self, node: IConstruct) -> None:
+        if isinstance(node, sagemaker.CfnEndpoint):
+            node.deployment_config = sagemaker.CfnEndpoint.DeploymentConfigProperty(
+                rolling_update_policy=sagemaker.CfnEndpoint.RollingUpdatePolicyProperty(
+                    maximum_batch_size=sagemaker.CfnEndpoint.CapacitySizeProperty(
+                        type="INSTANCE_COUNT", value=1
+                    ),
+                    wait_interval_in_seconds=600,
+                )
+            )
+
+
+def _exclude_capture(endpoint: TritonEndpoint) -> None:
+    endpoint.parts.served.endpoint.retain_all_variant_properties = False
+
+
+def _add_aspect(endpoint: TritonEndpoint) -> None:
+    Aspects.of(endpoint.node.root).add(_TerminateLater())
+
+
+@pytest.mark.parametrize("change", [_exclude_capture, _add_aspect])
+def test_a_change_of_the_endpoint_after_it_is_declared_is_another_configuration(
+    change: Callable[[TritonEndpoint], None],
+) -> None:
+    def config_id(*changes: Callable[[TritonEndpoint], None]) -> str:
+        host = Host(is_audited=False)
+        host.support()
+        endpoint = host.endpoint()
+        for apply in changes:
+            apply(endpoint)
+        template = host.template()
+        (name,) = template.find_resources("AWS::SageMaker::EndpointConfig")
+        reference = properties(template, "AWS::SageMaker::Endpoint")["EndpointConfigName"]
+        assert reference == {"Fn::GetAtt": [name, "EndpointConfigName"]}
+        return name
+
+    assert config_id(change) != config_id()
+    assert config_id(change) == config_id(change)
+
+
+def test_a_second_synth_of_one_app_gives_the_configuration_the_same_id() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint()
+    first = host.app.synth(force=True).get_stack_by_name("Host").template
+    assert host.app.synth(force=True).get_stack_by_name("Host").template == first
