@@ -95,8 +95,15 @@ def spec_keys(props: Props) -> dict[str, object]:
     }
 
 
+_ARNS = ("key_arn", "managed_policy_arn", "function_arn", "queue_arn", "role_arn")
+"""Of constructs that stand where a file has an ARN."""
+
+
 def yaml_value(value: object) -> object:
     """A value as YAML has it: durations with their unit, sequences as lists."""
+    for attribute in _ARNS:
+        if not isinstance(value, str | int | float | Mapping) and hasattr(value, attribute):
+            return getattr(value, attribute)
     match value:
         case Duration():
             milliseconds = int(value.to_milliseconds())

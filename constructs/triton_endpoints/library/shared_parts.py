@@ -11,6 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
+from triton_endpoints.acknowledgements import flat
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.foundation import FoundationParts
@@ -206,7 +207,7 @@ class SharedParts:
         )
         reason = "the stack of an endpoint; its id ends in what CloudFormation decides"
         Validations.of(policy).acknowledge(
-            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
+            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{flat(policy, resource)}]", reason=reason)
         )
         return policy
 

@@ -21,6 +21,7 @@ from triton_endpoints.library.props import (
     spec_keys,
     yaml_value,
 )
+from triton_endpoints.library.values import Values
 from triton_fleet.endpoint.locks import read_lock_file
 from triton_fleet.endpoint.resolved_endpoint import GivenData
 from triton_fleet.findings import Finding, FindingsError
@@ -74,8 +75,8 @@ class PropsSpec:
     is_isolated: bool = False
     sections: Mapping[str, object] = field(default_factory=dict)
 
-    def source(self) -> Source:
-        """The spec, each key at its prop."""
+    def sources(self, values: Values) -> list[Source]:
+        """The spec, each key at its prop, with each of the stand-ins for its values."""
         nouns = {"instance": self.instance, "rollout": self.rollout, "capture": self.capture}
         data: dict[str, object] = {
             "endpoint": self.endpoint_name,
@@ -87,7 +88,8 @@ class PropsSpec:
             **({"network": {"isolated": True}} if self.is_isolated else {}),
             **{key: yaml_value(value) for key, value in self.sections.items() if value not in (None, [], {})},
         }
-        return source_of_props(data, NAMES, "")
+        documents = values.documents(data, lambda path: prop_name(path, NAMES))
+        return [source_of_props(document, NAMES, "") for document in documents]
 
     def in_props(self, finding: Finding) -> Finding:
         """A finding whose message names props, where it is about one."""
@@ -117,13 +119,13 @@ class FileSpec:
     model_data_url: str | None
     model_data_key: kms.IKey | None
 
-    def source(self) -> Source:
+    def sources(self, values: Values) -> list[Source]:
         """The spec, each key at its place in the file.
 
         Raises:
             FindingsError: the file cannot be read.
         """
-        return read_source(self.file)
+        return [read_source(self.file)]
 
     def in_props(self, finding: Finding) -> Finding:
         """As it is: a message about a file names its keys."""
@@ -132,7 +134,7 @@ class FileSpec:
     def endpoint_name(self, default: str) -> str:
         """The name in the file; the default where it cannot be read."""
         try:
-            return str(self.source().data.get("endpoint", default))
+            return str(read_source(self.file).data.get("endpoint", default))
         except FindingsError:
             return default
 

@@ -108,15 +108,6 @@ def test_a_missing_support_is_an_error_that_names_it_and_hides_no_other() -> Non
     assert "EndpointSupport.from_environment" in support
 
 
-def test_a_stack_without_account_and_region_is_told_the_remedy() -> None:
-    host = Host()
-    plain = Stack(host.app, "Plain")
-    host.support(plain)
-    (problem,) = host.problems()
-    assert problem.startswith("[Plain/Support] FL609 the account and the region of stack 'Plain'")
-    assert 'env=Environment(account="111122223333", region="us-east-1")' in problem
-
-
 def test_an_environments_file_of_another_account_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "prod.yaml"
     file.write_text('environment: prod\naccount: "999922223333"\nregion: us-east-1\n')
