@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aws_cdk import Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -26,6 +28,11 @@ USE_INTERFACES = [
     "ec2:DeleteNetworkInterfacePermission",
 ]
 WRITE_LOGS = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+
+
+def _names(values: Sequence[str]) -> Sequence[str]:
+    """The names in a list; a list that is a token has unknown ones."""
+    return ["*"] if Token.is_unresolved(list(values)) else values
 
 
 class EndpointRole(Construct):
@@ -70,9 +77,9 @@ class EndpointRole(Construct):
         )
 
     def _statements(self) -> list[Statement]:
-        deployment, (bucket, keys) = self._endpoint.deployment, self._endpoint.readable_data
+        deployment, (bucket, objects, _) = self._endpoint.deployment, self._endpoint.readable_data
         return [
-            Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{keys}"]),
+            Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[objects]),
             Statement(
                 sid="ListArchives",
                 actions=["s3:ListBucket"],
@@ -100,9 +107,10 @@ class EndpointRole(Construct):
     def _listed_prefix(self) -> dict[str, object] | None:
         # A look for one object has no s3:prefix: under this condition S3 answers 403 where it is missing,
         # not 404, and an invocation may name a target that does not exist.
-        if self._endpoint.spec.mode is Mode.MULTI_MODEL:
+        _, _, keys = self._endpoint.readable_data
+        if self._endpoint.spec.mode is Mode.MULTI_MODEL or keys is None:
             return None
-        return {"StringLike": {"s3:prefix": [self._endpoint.readable_data[1]]}}
+        return {"StringLike": {"s3:prefix": [keys]}}
 
     def _metrics_statement(self) -> Statement:
         metrics = self._endpoint.triton_metrics
@@ -124,7 +132,7 @@ class EndpointRole(Construct):
         # SageMaker tries these out before it takes the VPC; its guide warns of conditions, so there are none.
         # Source of the resources: the service authorization reference of EC2.
         network_arns = [
-            *(self._network_arn("subnet", subnet) for subnet in network.subnets),
+            *(self._network_arn("subnet", subnet) for subnet in _names(network.subnets)),
             *(
                 self._network_arn("security-group", security_group)
                 for security_group in network.security_groups

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IValidation
 
 from triton_endpoints.library.props import Keys, yaml_value
-from triton_endpoints.library.values import Values, is_token
+from triton_endpoints.library.values import RUNS, Values, is_token
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.reader import read_source
@@ -102,6 +103,8 @@ def text(finding: Finding) -> str:
 
 
 SUFFIX = ".yaml"
+_HYPHENED = re.compile(r"(?=.{3,15}$)[a-z][a-z0-9]*(-[a-z0-9]+)+")
+"""A name that a fleet's environment cannot have: there, hyphens separate the parts of stacks' names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,8 +194,20 @@ def read_environment(scope: Construct, prop: EnvironmentProp) -> EnvironmentSour
             keys, root = _keys(prop), "environment"
         names = {("environment",): "environment.name"} if root else {}
         prefix = f"{root}." if root else ""
+        path: KeyPath = ("environment",)
+        name = str(keys["environment"])
+        if is_token(name):
+            message = f"`{prop_name(path, names, prefix)}` is a token"
+            hint = "write the name: those of functions, topics and buckets follow from it"
+            place = Path(prop_name(path, names, prefix))
+            raise FindingsError([Finding(code="FL112", message=message, hint=hint, file=place)])
+        own = (
+            {path: [f"{name.replace('-', 'x')}{run}" for run in range(RUNS)]}
+            if _HYPHENED.fullmatch(name)
+            else {}
+        )
         documents = values.documents(
-            {**keys, **account_and_region}, lambda path: prop_name(path, names, prefix)
+            {**keys, **account_and_region}, lambda path: prop_name(path, names, prefix), own
         )
         sources = [source_of_props(document, names, root) for document in documents]
 

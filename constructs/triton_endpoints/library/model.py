@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aws_cdk import Fn, Token
 from aws_cdk import aws_kms as kms
 
 from triton_fleet.endpoint.resolved_endpoint import GivenData
@@ -13,6 +14,8 @@ from triton_fleet.findings import Finding
 from triton_fleet.spec.endpoint import S3
 
 _ARCHIVE = ".tar.gz"
+_ASSET = ".gz"
+"""What is left of it in the key of an asset of the CDK."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +64,16 @@ def model_keys(model: TritonModel) -> dict[str, object]:
 
 def given_data(url: str, key: kms.IKey | None) -> GivenData:
     """Model data that somebody else keeps."""
-    return GivenData(url, key.key_arn if key else None)
+    key_arn = key.key_arn if key else None
+    if not _is_opaque(url):
+        return GivenData(url, key_arn)
+    path = Fn.select(1, Fn.split(S3, url))
+    return GivenData(url, key_arn, path=path, bucket_name=Fn.select(0, Fn.split("/", path)))
+
+
+def _is_opaque(url: str) -> bool:
+    """Whether only the deploy knows what an address names, so that it cannot be taken apart here."""
+    return bool(Token.is_unresolved(url)) and not url.startswith(S3)
 
 
 def url_findings(url: str, *, several: bool, files: bool | None = None) -> Iterator[Finding]:
@@ -74,8 +86,8 @@ def url_findings(url: str, *, several: bool, files: bool | None = None) -> Itera
     """
     is_prefix = several if files is None or several else files
     end = "/" if is_prefix else _ARCHIVE
-    ends = ("/",) if several else (end,) if files is not None else ("/", _ARCHIVE)
-    if url.startswith(S3) and "/" in url.removeprefix(S3) and url.endswith(ends):
+    ends = ("/",) if several else (end,) if files is not None else ("/", _ASSET)
+    if _is_opaque(url) or (url.startswith(S3) and "/" in url.removeprefix(S3) and url.endswith(ends)):
         return
     form = f"a prefix `{S3}BUCKET/PREFIX/`" if is_prefix else f"an archive `{S3}BUCKET/KEY{_ARCHIVE}`"
     message = f"`model_data_url` is {url!r}, which is not {form}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from math import nan
 from typing import Any, TypeVar, cast
 
 from aws_cdk import Token
@@ -12,7 +14,9 @@ from pydantic import BaseModel
 from triton_endpoints.alarm_topics import subscription_protocol
 from triton_fleet.catalog.images import Release, releases
 from triton_fleet.catalog.instances import Instance
+from triton_fleet.context.alarms import Alarm
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.alarms import Alarms, BySeverity
 from triton_fleet.spec.source import KeyPath
 
 T = TypeVar("T")
@@ -35,13 +39,22 @@ _SUBSCRIBERS: Mapping[str, str] = {
     "lambda": "lambda:{region}:{account}:function:value-{0}",
     "sqs": "sqs:{region}:{account}:value-{0}",
 }
-_FACTS = (Instance, Release)
-"""Facts of a type or a release that is not known: the first one's stand for them, as no rule judges them."""
+_FACTS = (Instance, Release, Alarms, BySeverity)
+"""Facts of a type or a release that is not known, and thresholds as the spec has them: the first stand-in's are
+kept, as no rule judges them and nothing is declared of them."""
 
 
 def is_token(value: object) -> bool:
     """Whether the deploy decides a value."""
     return Token.is_unresolved(value)
+
+
+class NumberToken(float):
+    """A number that the deploy decides; a text that it is formatted into holds its token."""
+
+    def __format__(self, form: str) -> str:
+        """The token, whatever the form."""
+        return str(Token.as_string(float(self)))
 
 
 class Values:
@@ -54,7 +67,8 @@ class Values:
 
     def __init__(self) -> None:
         self._texts: list[tuple[Sequence[str], str]] = []
-        self._numbers: dict[tuple[float, ...], float] = {}
+        self._numbers: dict[tuple[float, ...], NumberToken] = {}
+        self._thresholds: dict[tuple[float, ...], NumberToken] = {}
         self.names: list[str] = []
         """The props that hold them, as findings name them."""
 
@@ -62,21 +76,31 @@ class Values:
         """The same values, to which others are added."""
         values = Values()
         values._texts, values._numbers = list(self._texts), dict(self._numbers)
+        values._thresholds = dict(self._thresholds)
         values.names = list(self.names)
         return values
 
-    def documents(self, data: dict[str, object], name: Callable[[KeyPath], str]) -> list[dict[str, object]]:
+    def documents(
+        self,
+        data: dict[str, object],
+        name: Callable[[KeyPath], str],
+        own: Mapping[KeyPath, Sequence[str]] | None = None,
+    ) -> list[dict[str, object]]:
         """The document with each of the stand-ins; as it is where it holds no such value.
 
         Args:
             data: The document, as a file would hold it.
             name: The prop of a key.
+            own: Stand-ins for values that are known, but that a file could not have, by their paths.
         """
         tokens = {path: value for path, value in _leaves(data) if is_token(value)}
-        if not tokens:
+        if not tokens and not own:
             return [data]
+        for path, texts in (own or {}).items():
+            self.put(str(data[str(path[0])]), texts)
         account, region = (str(data.get(key, "")) for key in ("account", "region"))
         stand_ins = {path: self._stand_ins(value, path, account, region) for path, value in tokens.items()}
+        stand_ins |= own or {}
         self.names += [name(path) for path in tokens]
         return [cast(dict[str, object], _with(data, (), stand_ins, run)) for run in range(RUNS)]
 
@@ -150,10 +174,27 @@ class Values:
             return type(first)(self._restored(*pair) for pair in zip(first, second, strict=True))
         elif isinstance(first, BaseModel) and isinstance(second, BaseModel):
             return first.model_copy(update=dict(self._changes(first, second, type(first).model_fields)))
+        elif isinstance(first, Alarm) and isinstance(second, Alarm) and first.threshold != second.threshold:
+            return self._restored_alarm(first, second)
         elif is_dataclass(first) and is_dataclass(second) and not isinstance(first, type):
             names = [field.name for field in fields(first)]
             return replace(first, **dict(self._changes(first, second, names)))
         raise self._refusal()
+
+    def _restored_alarm(self, first: Alarm, second: Alarm) -> Alarm:
+        """An alarm of a threshold in CloudWatch's own unit, which no graph shows and no text states."""
+        if (threshold := self._thresholds.get((first.drawn, second.drawn))) is None:
+            raise self._refusal()
+        alarms = [
+            replace(
+                alarm,
+                threshold=0.0,
+                drawn=0.0,
+                text=re.sub(rf"\b{alarm.drawn:.15g}( ms|%)", "a value of the deploy", alarm.text),
+            )
+            for alarm in (first, second)
+        ]
+        return replace(self.restored(*alarms), threshold=threshold, drawn=nan)
 
     def _changes(
         self, first: Any, second: Any, names: Sequence[str] | Mapping[str, Any]
@@ -179,11 +220,17 @@ class Values:
         return FindingsError([Finding(code="FL616", message=message, hint="write the value itself")])
 
     def _stand_ins(self, value: object, path: KeyPath, account: str, region: str) -> Sequence[object]:
-        number = len(self._texts) + len(self._numbers)
+        number = len(self._texts) + len(self._numbers) + len(self._thresholds)
         if isinstance(value, int | float):
             numbers = tuple(range(RUNS * number + 5, RUNS * number + 5 + RUNS))
-            self._numbers[numbers[:2]] = value
-            return numbers
+            if path[:1] == ("alarms",):
+                unit = "ms" if str(path[1]).startswith(("latency", "overhead")) else "%"
+                self._thresholds[numbers[:2]] = NumberToken(value)
+                return [f"{stand_in}{unit}" for stand_in in numbers]
+            if path[0] != "environment":
+                self._numbers[numbers[:2]] = NumberToken(value)
+                return numbers
+            value = Token.as_string(value)  # a variable is text
         form = _form(str(value), path)
         parts = {"account": account, "region": region}
         texts = (

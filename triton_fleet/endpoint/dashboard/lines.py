@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 from triton_fleet.catalog.metrics import endpoint_metric
@@ -53,7 +54,8 @@ def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) ->
 
 def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     for alarm in endpoint.alarms:
-        if (alarm.measure, alarm.statistic) == (line.measure, line.statistic):
+        is_shown = (alarm.measure, alarm.statistic) == (line.measure, line.statistic)
+        if is_shown and not isnan(alarm.drawn):
             text = f"{alarm.severity} {SIGNS[alarm.comparison]} {_amount(alarm.drawn, unit)}"
             yield alarm.drawn, text, COLOURS[alarm.severity]
 
