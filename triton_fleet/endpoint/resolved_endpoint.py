@@ -72,7 +72,7 @@ class GivenData:
 
     @property
     def keys(self) -> str | None:
-        """The key of the one object, or the pattern of keys; None of an address that only the deploy knows."""
+        """The key of the one object, or the pattern of keys; None where only the deploy knows it."""
         if self.path is not None:
             return None
         key = self.url.removeprefix(S3).partition("/")[2]
@@ -145,11 +145,11 @@ class ResolvedEndpoint:
     @property
     def readable_data(self) -> tuple[str, str, str | None]:
         """The data that the container reads: a bucket's ARN, that of objects, and a pattern of their keys."""
-        bucket, given = self.deployment.bucket_arn, self.given_data
-        if given is None:
+        bucket, model_data = self.deployment.bucket_arn, self.given_data
+        if model_data is None:
             return bucket, f"{bucket}/{self.prefix}*", f"{self.prefix}*"
         service = f"arn:{self.deployment.partition.name}:s3:::"
-        return f"{service}{given.bucket}", f"{service}{given.objects}", given.keys
+        return f"{service}{model_data.bucket}", f"{service}{model_data.objects}", model_data.keys
 
     @property
     def prefix(self) -> str:

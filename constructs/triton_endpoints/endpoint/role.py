@@ -44,23 +44,20 @@ class EndpointRole(Construct):
     permission is new when SageMaker asks for them. The role of a multi-model endpoint may list the whole
     bucket: it sees the names, sizes and dates of all objects, and reads nothing more. What the old fleet
     needs is granted until an update ends.
+
+    A role of somebody else's is given_role the same policies, unless it is imported as immutable.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, given_role: iam.IRole | None = None
+    ) -> None:
         super().__init__(scope, id)
-        self._endpoint = endpoint
-        trust = {
-            "Action": "sts:AssumeRole",
-            "Effect": "Allow",
-            "Principal": {"Service": "sagemaker.amazonaws.com"},
-            "Condition": {"StringEquals": {"aws:SourceAccount": endpoint.deployment.account}},
-        }
-        self.role = iam.CfnRole(
-            self,
-            "Resource",
-            assume_role_policy_document=document([trust]),
-            description=f"Execution role of the Triton endpoint {endpoint.name}",
-        )
+        self._endpoint, self.given_role = endpoint, given_role
+        if given_role is None:
+            role = self._own_role()
+            self.arn, self.name = role.attr_arn, role.ref
+        else:
+            self.arn, self.name = given_role.role_arn, given_role.role_name
         grants = {
             "Policy": self._statements(),
             "Network": self._network_statements(),
@@ -71,9 +68,23 @@ class EndpointRole(Construct):
         # One for each subject: during a change the role has the old and the new one, and IAM limits the sum
         # to 10,240 characters. Source: IAM user guide, reference_iam-quotas.html.
         self.policies = tuple(
-            lasting_policy(self, id, role_name=self.role.ref, statements=statements, further=further)
+            lasting_policy(self, id, role=given_role or self.name, statements=statements, further=further)
             for id, statements in grants.items()
             if statements
+        )
+
+    def _own_role(self) -> iam.CfnRole:
+        trust = {
+            "Action": "sts:AssumeRole",
+            "Effect": "Allow",
+            "Principal": {"Service": "sagemaker.amazonaws.com"},
+            "Condition": {"StringEquals": {"aws:SourceAccount": self._endpoint.deployment.account}},
+        }
+        return iam.CfnRole(
+            self,
+            "Resource",
+            assume_role_policy_document=document([trust]),
+            description=f"Execution role of the Triton endpoint {self._endpoint.name}",
         )
 
     def _statements(self) -> list[Statement]:
@@ -218,4 +229,4 @@ class InvokerRole(Construct):
             # SageMaker writes the name in lower case.
             resources=[endpoint.deployment.arn("sagemaker", f"endpoint/{endpoint.name.lower()}")],
         )
-        self.policy = lasting_policy(self, "Policy", role_name=self.role.ref, statements=[call])
+        self.policy = lasting_policy(self, "Policy", role=self.role.ref, statements=[call])

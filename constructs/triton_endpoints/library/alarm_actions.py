@@ -20,13 +20,13 @@ AlarmActions: TypeAlias = Actions | Mapping[Literal["warning", "critical"], Acti
 
 
 def action_findings(actions: AlarmActions | None) -> Iterator[Finding]:
-    """Findings about actions: severities that do not exist, and what is no list."""
+    """Findings about actions: severities that do not exist, and what is not a list."""
     prop = "alarm_actions"
     by_path: Mapping[str, object]
     if isinstance(actions, Mapping):
         for severity in actions:
             if severity not in SEVERITIES:
-                message = f"`{prop}` has the key {severity!r}, which is no severity"
+                message = f"`{prop}` has the key {severity!r}, which is not a severity"
                 hint = did_you_mean(str(severity), SEVERITIES)
                 yield Finding(code="FL112", message=message, file=Path(f"{prop}.{severity}"), hint=hint)
         by_path = {f"{prop}.{severity}": value for severity, value in actions.items()}

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import jsii
 from aws_cdk import Annotations, CfnMapping, CfnResource, IStableAnyProducer, Lazy, Stack, TagManager
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
@@ -53,6 +54,7 @@ class Declaration:
     support: EndpointSupport | None = None
     alarm_actions: AlarmActions | None = None
     dashboard: bool | None = None
+    role: iam.IRole | None = None
     network: VpcProps = VpcProps()  # noqa: RUF009 (it is frozen)
 
 
@@ -74,7 +76,7 @@ def declare(
     endpoint, shared_parts = resolution.endpoint, resolution.shared_parts
     report(construct, _first_deploy(construct, shared_parts, endpoint))
     targets = alarm_targets(construct, resolution, declaration.alarm_actions)
-    parts = declare_endpoint(construct, endpoint, alarm_targets=targets)
+    parts = declare_endpoint(construct, endpoint, alarm_targets=targets, role=declaration.role)
     _follow_tags(parts.logs.resource, parts.served.endpoint.tags)
     shared_parts.serve(construct, parts)
     return parts
@@ -190,19 +192,19 @@ def _resolve(
         root = root_of(sources[0].file)
         files = FleetFiles(root) if root else None
         count = max(len(sources), len(environments))
-        loaded = values.run(
+        spec_files = values.run(
             lambda run: load_spec(_of(sources, run), Layering(files, _of(environments, run)[1])), count
         )
     except FindingsError as error:
         raise FindingsError([*earlier_findings, *error.findings]) from error
-    data = declaration.spec.data(loaded[0].spec, deployment.environment)
+    data = declaration.spec.data(spec_files[0].spec, deployment.environment)
     contexts = [
         EndpointContext(
             loaded=spec_file,
             environment=_with_allowed_network(_of(environments, run)[0], placement),
             lock=data.lock,
         )
-        for run, spec_file in enumerate(loaded)
+        for run, spec_file in enumerate(spec_files)
     ]
     rule_results = values.common([rule_findings(context, is_deploy=True) for context in contexts])
     findings = [*earlier_findings, *data.findings, *rule_results]
@@ -210,7 +212,7 @@ def _resolve(
     endpoints = [
         assemble_endpoint(deployment, context, findings, data.model_data) for context in contexts[:2]
     ]
-    endpoint = endpoints[0] if count == 1 else values.restored(*endpoints)
+    endpoint = endpoints[0] if count == 1 else values.put_back(*endpoints)
     if len({context.named_ami or (context.ami and context.ami.name) for context in contexts}) > 1:
         endpoint = replace(endpoint, ami=None)  # which host image fits depends on a value
     if is_token(deployment.region):
@@ -239,7 +241,7 @@ def _with_registry(construct: Construct, endpoint: ResolvedEndpoint) -> Resolved
 
 
 def _of(runs: Sequence[T], run: int) -> T:
-    """What a run has; what depends on no value of the deploy is one for all."""
+    """The item of a run; one that depends on no value of the deploy is of all runs."""
     return runs[run] if len(runs) > 1 else runs[0]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jsii
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -57,6 +58,7 @@ class TritonEndpoint(EndpointReference):
         vpc_subnets: ec2.SubnetSelection | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         isolated: bool = False,
+        role: iam.IRole | None = None,
         container: Keys | None = None,
         container_environment: Mapping[str, str] | None = None,
         metrics: Keys | None = None,
@@ -90,6 +92,8 @@ class TritonEndpoint(EndpointReference):
             vpc_subnets: Which of its subnets; default: the private ones.
             security_groups: Those of the containers; default: a new one.
             isolated: No call leads into or out of the container but SageMaker's own.
+            role: What the container acts in; default: a role of its own. It gets the permissions that the
+                container needs, unless it is imported as immutable.
             container: Keys of `container` of a spec.
             container_environment: Further variables of the container.
             metrics: Keys of `metrics` of a spec.
@@ -132,6 +136,7 @@ class TritonEndpoint(EndpointReference):
                 support=support,
                 alarm_actions=alarm_actions,
                 dashboard=dashboard,
+                role=role,
                 network=VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups),
             )
         )
@@ -150,6 +155,7 @@ class TritonEndpoint(EndpointReference):
         model_data_key: kms.IKey | None = None,
         alarm_actions: AlarmActions | None = None,
         dashboard: bool | None = None,
+        role: iam.IRole | None = None,
         vpc: ec2.IVpc | None = None,
         vpc_subnets: ec2.SubnetSelection | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
@@ -169,6 +175,7 @@ class TritonEndpoint(EndpointReference):
             model_data_key: The KMS key of these objects.
             alarm_actions: What alarms do, in place of the support's topics.
             dashboard: Whether there is one; default: the environment's.
+            role: What the container acts in; default: a role of its own.
             vpc: The VPC of the containers; default: `network` of the spec.
             vpc_subnets: Which of its subnets; default: the private ones.
             security_groups: Those of the containers; default: a new one.
@@ -187,6 +194,7 @@ class TritonEndpoint(EndpointReference):
                 support=support,
                 alarm_actions=alarm_actions,
                 dashboard=dashboard,
+                role=role,
                 network=VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups),
             )
         )
@@ -196,6 +204,26 @@ class TritonEndpoint(EndpointReference):
     def from_endpoint_name(cls, scope: Construct, id: str, endpoint_name: str) -> EndpointReference:
         """An endpoint of the stack's account and region that is deployed elsewhere."""
         return EndpointReference(scope, id, endpoint_name=endpoint_name)
+
+    @classmethod
+    def from_endpoint_arn(cls, scope: Construct, id: str, endpoint_arn: str) -> EndpointReference:
+        """An endpoint of any account and region that is deployed elsewhere; its name is that of the ARN."""
+        name = Stack.of(scope).split_arn(endpoint_arn, ArnFormat.SLASH_RESOURCE_NAME).resource_name
+        return EndpointReference(scope, id, endpoint_name=name or "", endpoint_arn=endpoint_arn)
+
+    @classmethod
+    def from_endpoint_attributes(
+        cls, scope: Construct, id: str, *, endpoint_name: str, endpoint_arn: str
+    ) -> EndpointReference:
+        """An endpoint of any account and region that is deployed elsewhere.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            endpoint_name: Its name as its metrics have it, in upper and lower case.
+            endpoint_arn: Its ARN.
+        """
+        return EndpointReference(scope, id, endpoint_name=endpoint_name, endpoint_arn=endpoint_arn)
 
     @property
     def parts(self) -> EndpointParts:
@@ -224,8 +252,8 @@ class TritonEndpoint(EndpointReference):
         """The container's role; the Model waits for what others grant to it."""
         if self._role is None:
             # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
-            name = self._parts.role.role.ref if self._parts else "unresolved"
-            self._role = iam.Role.from_role_name(self, "ExecutionRole", name)
+            name = self._parts.role.name if self._parts else "unresolved"
+            self._role = self._given_role or iam.Role.from_role_name(self, "ExecutionRole", name)
             if self._parts:
                 self._parts.model.model.node.add_dependency(self._role)
         return self._role
@@ -257,6 +285,7 @@ class TritonEndpoint(EndpointReference):
 
     def _declare(self, declaration: Declaration) -> None:
         self._role, self._alarms, self._support = None, None, declaration.support
+        self._given_role = declaration.role
         self._placement = declaration.network.placement(self)
         self._parts = declare(self, declaration, self._placement)
         if self._parts is not None:

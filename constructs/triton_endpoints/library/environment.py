@@ -103,7 +103,7 @@ def text(finding: Finding) -> str:
 
 
 SUFFIX = ".yaml"
-_HYPHENED = re.compile(r"(?=.{3,15}$)[a-z][a-z0-9]*(-[a-z0-9]+)+")
+_HYPHENED_NAME = re.compile(r"(?=.{3,15}$)[a-z][a-z0-9]*(-[a-z0-9]+)+")
 """A name that a fleet's environment cannot have: there, hyphens separate the parts of stacks' names."""
 
 
@@ -167,7 +167,7 @@ class EnvironmentSource:
         if not self.runs:
             return Deployment.of(self.environment)
         first, second = (Deployment.of(environment) for environment, _ in self.runs[:2])
-        return self.values.restored(first, second)
+        return self.values.put_back(first, second)
 
 
 def is_name(prop: EnvironmentProp | None) -> bool:
@@ -203,7 +203,7 @@ def read_environment(scope: Construct, prop: EnvironmentProp) -> EnvironmentSour
             raise FindingsError([Finding(code="FL112", message=message, hint=hint, file=place)])
         own = (
             {path: [f"{name.replace('-', 'x')}{run}" for run in range(RUNS)]}
-            if _HYPHENED.fullmatch(name)
+            if _HYPHENED_NAME.fullmatch(name)
             else {}
         )
         documents = values.documents(

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from aws_cdk import Duration, Stack, Token
+import jsii
+from aws_cdk import Duration, Resource, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk.interfaces import aws_sagemaker as interfaces
 from constructs import Construct
 
 from triton_endpoints.library.declaration import Declaration
@@ -34,23 +37,29 @@ class MetricOptions(TypedDict, total=False):
     unit: cloudwatch.Unit
 
 
-class EndpointReference(Construct):
-    """An endpoint that is deployed elsewhere: `TritonEndpoint.from_endpoint_name` makes one.
+@jsii.implements(sagemaker.IEndpoint)
+class EndpointReference(Resource):
+    """An endpoint that is deployed elsewhere: `TritonEndpoint.from_endpoint_name` and the like make one.
+
+    It is the CDK's own `IEndpoint`, which the integration of an API takes, for example.
 
     Options of the metrics are `account`, `color`, `label`, `period`, `region`, `statistic` and `unit` of
     `aws_cloudwatch.Metric`. Metrics are of the one variant that every endpoint of this product has.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint_name: str) -> None:
-        """Name an endpoint of the stack's account and region.
+    def __init__(
+        self, scope: Construct, id: str, *, endpoint_name: str, endpoint_arn: str | None = None
+    ) -> None:
+        """Name an endpoint.
 
         Args:
             scope: The parent.
             id: The construct's own.
             endpoint_name: The endpoint's name.
+            endpoint_arn: Its ARN; default: that of the name in the stack's account and region.
         """
-        super().__init__(scope, id)
-        self._name = endpoint_name
+        super().__init__(scope, id, environment_from_arn=endpoint_arn)
+        self._name, self._arn = endpoint_name, endpoint_arn
 
     @property
     def endpoint_name(self) -> str:
@@ -60,8 +69,15 @@ class EndpointReference(Construct):
     @property
     def endpoint_arn(self) -> str:
         """The ARN, in which SageMaker writes the name in lower case; a name that is a token has to be so."""
+        if self._arn is not None:
+            return self._arn
         name = self._name if Token.is_unresolved(self._name) else self._name.lower()
         return Stack.of(self).format_arn(service="sagemaker", resource="endpoint", resource_name=name)
+
+    @property
+    def endpoint_ref(self) -> interfaces.EndpointReference:
+        """The reference by which generated constructs of the CDK take an endpoint."""
+        return interfaces.EndpointReference(endpoint_arn=self.endpoint_arn)
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let somebody invoke the endpoint, and no other."""
@@ -84,12 +100,16 @@ class EndpointReference(Construct):
         except KeyError:
             raise ValueError(f"SageMaker has no metric {measure!r} of an endpoint") from None
         values = {"EndpointName": self._name, "VariantName": VARIANT}
-        return cloudwatch.Metric(
+        if self._arn is not None:
+            options = {"account": self.env.account, "region": self.env.region, **options}
+        result = cloudwatch.Metric(
             namespace=metric.namespace,
             metric_name=metric.name,
             dimensions_map={name: values[name] for name in metric.dimensions},
             **options,
         )
+        # A dashboard or an alarm of another region then shows this one's.
+        return result.attach_to(self)
 
     def metric_invocations(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Calls; the default statistic is the sum."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import jsii
+from aws_cdk import Resource
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk.interfaces import aws_sagemaker as interfaces
 from constructs import Construct
 
 from triton_endpoints.endpoint.model import EndpointModel
@@ -20,8 +22,8 @@ from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
 
 
-@jsii.implements(iam.IGrantable, ec2.IConnectable)
-class SageMakerModel(Construct):
+@jsii.implements(iam.IGrantable, ec2.IConnectable, interfaces.IModelRef)
+class SageMakerModel(Resource):
     """A Model and its execution role, for an endpoint configuration of the app's own."""
 
     def __init__(
@@ -39,6 +41,7 @@ class SageMakerModel(Construct):
         vpc_subnets: ec2.SubnetSelection | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         isolated: bool = False,
+        role: iam.IRole | None = None,
         container: Keys | None = None,
         container_environment: Mapping[str, str] | None = None,
         metrics: Keys | None = None,
@@ -62,6 +65,8 @@ class SageMakerModel(Construct):
             vpc_subnets: Which of its subnets; default: the private ones.
             security_groups: Those of the containers; default: a new one.
             isolated: No call leads into or out of the container but SageMaker's own.
+            role: What the container acts in; default: a role of its own. It gets the permissions that the
+                container needs, unless it is imported as immutable.
             container: Keys of `container` of a spec.
             container_environment: Further variables of the container.
             metrics: Keys of `metrics` of a spec.
@@ -90,12 +95,13 @@ class SageMakerModel(Construct):
         declaration = Declaration(spec=spec, environment=environment, support=support, network=network)
         resolution = resolve(self, declaration, self._placement, needs_support=False)
         if resolution is None:
-            self._model, self._role = None, iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
+            self._model = None
+            self._role = role or iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
             return
-        role = EndpointRole(self, "Role", endpoint=resolution.endpoint)
-        self._model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=role).model
+        own_role = EndpointRole(self, "Role", endpoint=resolution.endpoint, given_role=role)
+        self._model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=own_role).model
         # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
-        self._role = iam.Role.from_role_name(self, "ExecutionRole", role.role.ref)
+        self._role = role or iam.Role.from_role_name(self, "ExecutionRole", own_role.name)
         self._model.node.add_dependency(self._role)
         self.node.default_child = self._model
 
@@ -103,6 +109,16 @@ class SageMakerModel(Construct):
     def model_name(self) -> str:
         """The ModelName for a production variant."""
         return self._model.attr_model_name if self._model else "unresolved"
+
+    @property
+    def model_arn(self) -> str:
+        """The ARN of the Model."""
+        return self._model.ref if self._model else "unresolved"
+
+    @property
+    def model_ref(self) -> interfaces.ModelReference:
+        """The reference by which generated constructs of the CDK take a Model."""
+        return interfaces.ModelReference(model_arn=self.model_arn)
 
     @property
     def role(self) -> iam.IRole:

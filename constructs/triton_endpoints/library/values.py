@@ -40,8 +40,8 @@ _SUBSCRIBERS: Mapping[str, str] = {
     "sqs": "sqs:{region}:{account}:value-{0}",
 }
 _FACTS = (Instance, Release, Alarms, BySeverity)
-"""Facts of a type or a release that is not known, and thresholds as the spec has them: the first stand-in's are
-kept, as no rule judges them and nothing is declared of them."""
+"""Facts of a type or a release that is not known, and thresholds as the spec has them: those of the first
+stand-in stay, as no rule judges them and nothing is declared of them."""
 
 
 def is_token(value: object) -> bool:
@@ -136,23 +136,23 @@ class Values:
 
     def common(self, runs: Sequence[Sequence[Finding]]) -> list[Finding]:
         """The findings that hold for every value; those about a value itself are left out."""
-        first, *others = runs
-        keys = [{_key(finding) for finding in findings} for findings in others]
+        first, *later_runs = runs
+        keys = [{_key(finding) for finding in findings} for findings in later_runs]
         return [
             finding
             for finding in first
             if str(finding.file) not in self.names and all(_key(finding) in run for run in keys)
         ]
 
-    def restored(self, first: T, second: T) -> T:
-        """What follows from the values, with these in place of the stand-ins that it was made of.
+    def put_back(self, first: T, second: T) -> T:
+        """A result of the values, with these in place of the stand-ins that it was made of.
 
         Raises:
             FindingsError: something is computed of a value, which only the deploy could do.
         """
-        return cast(T, self._restored(first, second))
+        return cast(T, self._put_back(first, second))
 
-    def _restored(self, first: Any, second: Any) -> Any:
+    def _put_back(self, first: Any, second: Any) -> Any:
         if first is second or (type(first) is type(second) and first == second):
             return first
         if isinstance(first, str) and isinstance(second, str) and type(first) is str:
@@ -165,23 +165,23 @@ class Values:
         elif isinstance(first, Mapping) and isinstance(second, Mapping) and len(first) == len(second):
             pairs = zip(first.items(), second.items(), strict=True)
             return {
-                self._restored(key, other_key): self._restored(value, other)
-                for (key, value), (other_key, other) in pairs
+                self._put_back(key, other_key): self._put_back(value, other_value)
+                for (key, value), (other_key, other_value) in pairs
             }
         elif (
             isinstance(first, list | tuple) and isinstance(second, list | tuple) and len(first) == len(second)
         ):
-            return type(first)(self._restored(*pair) for pair in zip(first, second, strict=True))
+            return type(first)(self._put_back(*pair) for pair in zip(first, second, strict=True))
         elif isinstance(first, BaseModel) and isinstance(second, BaseModel):
             return first.model_copy(update=dict(self._changes(first, second, type(first).model_fields)))
         elif isinstance(first, Alarm) and isinstance(second, Alarm) and first.threshold != second.threshold:
-            return self._restored_alarm(first, second)
+            return self._put_into_alarm(first, second)
         elif is_dataclass(first) and is_dataclass(second) and not isinstance(first, type):
             names = [field.name for field in fields(first)]
             return replace(first, **dict(self._changes(first, second, names)))
         raise self._refusal()
 
-    def _restored_alarm(self, first: Alarm, second: Alarm) -> Alarm:
+    def _put_into_alarm(self, first: Alarm, second: Alarm) -> Alarm:
         """An alarm of a threshold in CloudWatch's own unit, which no graph shows and no text states."""
         if (threshold := self._thresholds.get((first.drawn, second.drawn))) is None:
             raise self._refusal()
@@ -194,7 +194,7 @@ class Values:
             )
             for alarm in (first, second)
         ]
-        return replace(self.restored(*alarms), threshold=threshold, drawn=nan)
+        return replace(self.put_back(*alarms), threshold=threshold, drawn=nan)
 
     def _changes(
         self, first: Any, second: Any, names: Sequence[str] | Mapping[str, Any]
@@ -204,7 +204,7 @@ class Values:
             if values[0] is values[1]:
                 continue
             try:
-                yield name, self._restored(*values)
+                yield name, self._put_back(*values)
             except FindingsError:
                 if not isinstance(first, _FACTS):
                     raise

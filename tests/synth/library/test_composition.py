@@ -11,7 +11,9 @@ from typing import Any
 
 import jsii
 import pytest
-from aws_cdk import App, Aspects, Duration, IAspect, Stack, Stage
+from aws_cdk import App, Aspects, Duration, Environment, IAspect, Stack, Stage
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
@@ -25,7 +27,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import IConstruct
 
 from tests.support.fleet_folder import ROOT
-from tests.synth.library.host import DATA, WHERE, Host, properties
+from tests.synth.library.host import ACCOUNT, DATA, WHERE, Host, properties
 from triton_endpoints import (
     Alarms,
     EndpointSupport,
@@ -118,7 +120,7 @@ def test_a_severity_that_does_not_exist_is_refused_and_mutes_no_alarm() -> None:
     host.endpoint(alarm_actions={"critcal": [page]})
     (problem,) = host.problems()
     assert problem == (
-        "[Host/Embeddings] alarm_actions.critcal: FL112 `alarm_actions` has the key 'critcal', which is no severity;"
+        "[Host/Embeddings] alarm_actions.critcal: FL112 `alarm_actions` has the key 'critcal', which is not a severity;"
         " remedy: did you mean `critical`?"
     )
 
@@ -279,3 +281,75 @@ def test_a_second_synth_of_one_app_gives_the_configuration_the_same_id() -> None
     host.endpoint()
     first = host.app.synth(force=True).get_stack_by_name("Host").template
     assert host.app.synth(force=True).get_stack_by_name("Host").template == first
+
+
+class TestGivenRole:
+    @pytest.mark.parametrize("kind", ["endpoint", "model"])
+    def test_it_is_the_models_and_gets_what_the_container_needs(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        role = iam.Role(host.stack, "Handed", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+        construct: Any = host.endpoint(role=role) if kind == "endpoint" else a_model(host, role=role)
+        assert construct.role is role
+        template = host.template()
+        (name,) = [id for id in template.find_resources("AWS::IAM::Role") if id.startswith("Handed")]
+        model = properties(template, "AWS::SageMaker::Model")
+        assert model["ExecutionRoleArn"] == {"Fn::GetAtt": [name, "Arn"]}
+        policies = template.find_resources("AWS::IAM::Policy", {"Properties": {"Roles": [{"Ref": name}]}})
+        granted = json.dumps(list(policies.values()))
+        assert all(action in granted for action in ("s3:GetObject", "ecr:BatchGetImage", "logs:PutLogEvents"))
+
+    def test_a_role_that_is_imported_as_immutable_gets_nothing(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        arn = "arn:aws:iam::111122223333:role/handed-out"
+        host.endpoint(role=iam.Role.from_role_arn(host.stack, "Handed", arn, mutable=False))
+        template = host.template()
+        assert properties(template, "AWS::SageMaker::Model")["ExecutionRoleArn"] == arn
+        assert not [id for id in template.find_resources("AWS::IAM::Policy") if id.startswith("Embeddings")]
+        assert not [id for id in template.find_resources("AWS::IAM::Role") if id.startswith("Embeddings")]
+
+
+class TestInterfaces:
+    def test_an_api_takes_the_endpoint_as_its_integration(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        endpoint = host.endpoint()
+        api = apigateway.RestApi(host.stack, "Api")
+        api.root.add_method("POST", apigateway.SagemakerIntegration(endpoint))
+        template = host.template()
+        uri = properties(template, "AWS::ApiGateway::Method")["Integration"]["Uri"]
+        assert "EndpointName" in json.dumps(uri)
+        grants = json.dumps(template.find_resources("AWS::IAM::Policy"))
+        assert "sagemaker:InvokeEndpoint" in grants
+
+    def test_references_are_arns(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        endpoint, model = host.endpoint(), a_model(host, endpoint_name="other")
+        (name,) = host.template().find_resources("AWS::SageMaker::Endpoint")
+        assert host.stack.resolve(endpoint.endpoint_ref.endpoint_arn) == {"Ref": name}
+        assert "Ref" in host.stack.resolve(model.model_ref.model_arn)
+
+    def test_the_default_child_is_the_resource_of_cloudformation(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        assert isinstance(host.endpoint().node.default_child, sagemaker.CfnEndpoint)
+        assert isinstance(a_model(host).node.default_child, sagemaker.CfnModel)
+
+    def test_an_endpoint_of_another_region_is_named_by_its_arn(self) -> None:
+        host = Host(is_audited=False)
+        arn = "arn:aws:sagemaker:eu-west-1:210987654321:endpoint/search"
+        endpoint = TritonEndpoint.from_endpoint_arn(host.stack, "Search", arn)
+        assert (endpoint.endpoint_name, endpoint.endpoint_arn) == ("search", arn)
+        metric = endpoint.metric_invocations()
+        assert (metric.region, metric.account) == ("eu-west-1", "210987654321")
+
+    def test_a_metric_knows_its_region_on_a_dashboard_of_another(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        metric = host.endpoint().metric_model_latency()
+        stack = Stack(host.app, "West", env=Environment(account=ACCOUNT, region="us-west-2"))
+        cloudwatch.Dashboard(stack, "All", widgets=[[cloudwatch.GraphWidget(left=[metric])]])
+        body = json.dumps(properties(host.template("West"), "AWS::CloudWatch::Dashboard"))
+        assert "us-east-1" in body
