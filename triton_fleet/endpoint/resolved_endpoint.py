@@ -119,6 +119,7 @@ class ResolvedEndpoint:
     tags: Mapping[str, str]
     counted_models: tuple[str, ...]
     engines: tuple[ResolvedEngine, ...] = ()
+    variant: str = VARIANT
     given_data: GivenData | None = None
 
     @property

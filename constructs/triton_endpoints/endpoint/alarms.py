@@ -12,7 +12,7 @@ from constructs import Construct
 from triton_endpoints.logical_ids import identify_by_content
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.alarms import Alarm, Comparison
-from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.deployment import Deployment
 
@@ -89,7 +89,7 @@ class EndpointAlarms(Construct):
         self._targets = targets
         self._dimensions = [
             cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
-            for name, value in (("EndpointName", endpoint.name), ("VariantName", VARIANT))
+            for name, value in (("EndpointName", endpoint.name), ("VariantName", endpoint.variant))
         ]
         self.alarms = tuple(self._declare(alarm) for alarm in endpoint.alarms)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TypedDict, Unpack
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypedDict, Unpack
 
 import jsii
-from aws_cdk import Duration, Resource, Stack, Token
+from aws_cdk import Aws, Duration, Resource, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
@@ -206,9 +206,57 @@ class ImportedEndpoint(EndpointReference):
         self._environment, self._support = environment, support
 
 
-def declaration_of(
-    endpoint: ImportedEndpoint, *, alarms: Alarms | None = None, scaling: Scaling | None = None
-) -> Declaration:
-    """The declaration of an imported endpoint, with the alarms and the scaling of its companions."""
-    spec = replace(endpoint._spec, alarms=alarms, scaling=scaling)
-    return Declaration(spec=spec, environment=endpoint._environment, support=endpoint._support)
+AnyEndpoint: TypeAlias = sagemaker.IEndpoint | sagemaker.CfnEndpoint
+"""A TritonEndpoint, an ImportedEndpoint, a `CfnEndpoint`, or any `IEndpoint` of the CDK."""
+UNKNOWN = str(Aws.NO_VALUE)
+"""A fact of an endpoint that is not described; it is a token, as a value of the deploy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Companion:
+    """The props that alarms, scaling and a dashboard of an endpoint have in common.
+
+    Attributes:
+        environment: Default: that of a described endpoint, else `app`.
+        support: What has the alarms' topics.
+        instance_type: The type of the variant; default: as it is described, else not known.
+        variant: The variant's name.
+    """
+
+    endpoint: AnyEndpoint
+    environment: EnvironmentProp | None = None
+    support: EndpointSupport | None = None
+    instance_type: str | None = None
+    variant: str = VARIANT
+
+    @property
+    def endpoint_name(self) -> str:
+        """The endpoint's name, a token perhaps."""
+        if isinstance(self.endpoint, sagemaker.CfnEndpoint):
+            return self.endpoint.attr_endpoint_name
+        return self.endpoint.endpoint_name
+
+    def declaration(self, *, alarms: Alarms | None = None, scaling: Scaling | None = None) -> Declaration:
+        """The endpoint as it is described, with the alarms and the scaling of the companion, for the rules."""
+        description = self.endpoint if isinstance(self.endpoint, ImportedEndpoint) else None
+        spec = description._spec if description else self._bare_spec()
+        if self.instance_type is not None:
+            spec = replace(spec, instance=Instance(type=self.instance_type))
+        environment, support = self.environment, self.support
+        if description and environment is None and support is None:
+            environment, support = description._environment, description._support
+        if environment is None and support is None:
+            environment = "app"
+        return Declaration(
+            spec=replace(spec, alarms=alarms, scaling=scaling), environment=environment, support=support
+        )
+
+    def _bare_spec(self) -> PropsSpec:
+        return PropsSpec(
+            endpoint_name=self.endpoint_name,
+            triton=UNKNOWN,
+            instance=Instance(type=UNKNOWN),
+            model=TritonModel.single(UNKNOWN),
+            alarms=None,
+            sections={"metrics": {"triton": False}},
+        )

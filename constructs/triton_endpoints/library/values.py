@@ -24,7 +24,7 @@ RUNS = 4
 """How many stand-ins a value has. What all of them lead to does not depend on the value."""
 _ACCOUNTS = ("210987654321", "321098765432", "432109876543", "543210987654")
 _REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "ap-southeast-1")
-_TYPES = ("ml.g5.xlarge", "ml.g5.2xlarge", "ml.g4dn.xlarge", "ml.c5.xlarge")
+_TYPES = ("ml.g5.xlarge", "ml.g5.12xlarge", "ml.g4dn.xlarge", "ml.c5.xlarge")
 _FORMS: Mapping[KeyPath, str | Sequence[str]] = {
     ("instance", "type"): _TYPES,
     ("triton",): tuple(releases()[-RUNS:]),
@@ -41,7 +41,7 @@ _SUBSCRIBERS: Mapping[str, str] = {
 }
 _FACTS = (Instance, Release, Alarms, BySeverity)
 """Facts of a type or a release that is not known, and thresholds as the spec has them: those of the first
-stand-in stay, as no rule judges them and nothing is declared of them."""
+stand-in stay, as no rule checks them and nothing is declared of them."""
 
 
 def is_token(value: object) -> bool:

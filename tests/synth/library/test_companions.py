@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -22,6 +24,7 @@ from triton_endpoints import (
     Scaling,
     TritonAlarms,
     TritonDashboard,
+    TritonEndpoint,
     TritonModel,
     TritonScaling,
 )
@@ -184,3 +187,64 @@ class TestEngineBuilds:
             "[Host/Engines] FL613 Host/Support declares the engine builds of environment"
         )
         assert "engine_builds=False" in problem
+
+
+def a_cfn_endpoint(host: Host) -> sagemaker.CfnEndpoint:
+    return sagemaker.CfnEndpoint(host.stack, "Cfn", endpoint_config_name="by-hand")
+
+
+ENDPOINTS: dict[str, Any] = {
+    "a CfnEndpoint": a_cfn_endpoint,
+    "an endpoint of the CDK's": lambda host: TritonEndpoint.from_endpoint_name(
+        host.stack, "Other", "ranking"
+    ),
+    "a TritonEndpoint": lambda host: host.endpoint(support=host.support()),
+}
+
+
+@pytest.mark.parametrize("kind", ENDPOINTS)
+class TestAnyEndpoint:
+    def test_it_is_scaled_after_it_exists(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        endpoint = ENDPOINTS[kind](host)
+        scaling = Scaling(min=1, max=4).scale_on_invocations(600)
+        TritonScaling(host.stack, "Scaling", endpoint=endpoint, scaling=scaling, variant="Main")
+        template = host.template()
+        ((_, target),) = template.find_resources("AWS::ApplicationAutoScaling::ScalableTarget").items()
+        assert json.dumps(target["Properties"]["ResourceId"]).endswith('/variant/Main"]]}') or (
+            target["Properties"]["ResourceId"] == "endpoint/ranking/variant/Main"
+        )
+        endpoints = template.find_resources("AWS::SageMaker::Endpoint")
+        assert set(endpoints) <= set(target.get("DependsOn", []))
+
+    def test_it_has_alarms_and_a_dashboard_that_takes_widgets(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        endpoint = ENDPOINTS[kind](host)
+        own = cloudwatch.TextWidget(markdown="Whom to call", height=2)
+        TritonAlarms(host.stack, "Own", endpoint=endpoint, alarm_actions=[page(host)])
+        TritonDashboard(host.stack, "Dashboard", endpoint=endpoint, widgets=[own])
+        template = host.template()
+        bodies = [
+            json.dumps(dashboard["Properties"]["DashboardBody"])
+            for dashboard in template.find_resources("AWS::CloudWatch::Dashboard").values()
+        ]
+        assert [body for body in bodies if "Whom to call" in body and "ModelLatency" in body]
+        assert [id for id in template.find_resources("AWS::CloudWatch::Alarm") if id.startswith("Own")]
+
+    def test_a_target_for_all_gpus_needs_the_instance_type(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        endpoint = ENDPOINTS[kind](host)
+        scaling = Scaling(min=1, max=4).scale_on_gpu_utilization(60)
+        TritonScaling(host.stack, "Scaling", endpoint=endpoint, scaling=scaling)
+        (problem,) = host.problems()
+        assert problem.startswith("[Host/Scaling] FL616 ") and "instance.type" in problem
+        host = Host(is_audited=False)
+        TritonScaling(
+            host.stack,
+            "Scaling",
+            endpoint=ENDPOINTS[kind](host),
+            scaling=scaling,
+            instance_type="ml.g5.12xlarge",
+        )
+        policy = properties(host.template(), "AWS::ApplicationAutoScaling::ScalingPolicy", "Scaling")
+        assert policy["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 240

@@ -12,7 +12,7 @@ from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.metrics import period, values
 from triton_fleet.endpoint.dashboard.sections import RUNNING_INSTANCES, Expression, Graph, Line, Unit
 from triton_fleet.endpoint.endpoint_parts import summed_parts
-from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 COLOURS: Mapping[str, str] = {"critical": "#d62728", "warning": "#ff7f0e"}
 SIGNS = {"above": ">", "below": "<", "at least": "≥"}
@@ -133,7 +133,7 @@ def _expression_rows(line: Expression, endpoint: ResolvedEndpoint) -> list[list[
 
 def _metric(line: Line, endpoint: ResolvedEndpoint, **options: object) -> list[Any]:
     metric = endpoint_metric(line.measure)
-    of_endpoint = {"EndpointName": endpoint.name, "VariantName": VARIANT}
+    of_endpoint = {"EndpointName": endpoint.name, "VariantName": endpoint.variant}
     dimensions = [part for name in metric.dimensions for part in (name, of_endpoint[name])]
     return [
         metric.namespace,
