@@ -197,7 +197,7 @@ def _resolve(
         )
     except FindingsError as error:
         raise FindingsError([*earlier_findings, *error.findings]) from error
-    data = declaration.spec.data(spec_files[0].spec, deployment.environment)
+    data = declaration.spec.data(construct, spec_files[0].spec, deployment.environment)
     contexts = [
         EndpointContext(
             loaded=spec_file,

@@ -237,7 +237,7 @@ class Companion:
         return self.endpoint.endpoint_name
 
     def declaration(self, *, alarms: Alarms | None = None, scaling: Scaling | None = None) -> Declaration:
-        """The endpoint as it is described, with the alarms and the scaling of the companion, for the rules."""
+        """The endpoint as it is described, with the alarms and scaling of the companion, for the rules."""
         description = self.endpoint if isinstance(self.endpoint, ImportedEndpoint) else None
         spec = description._spec if description else self._bare_spec()
         if self.instance_type is not None:

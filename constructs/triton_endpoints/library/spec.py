@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from aws_cdk import aws_kms as kms
+from constructs import Construct
 
 from triton_endpoints.library.environment import prop_name, source_of_props
-from triton_endpoints.library.model import TritonModel, given_data, model_keys, url_findings
+from triton_endpoints.library.model import TritonModel, given_data, model_keys, packed_asset, url_findings
 from triton_endpoints.library.props import (
     Alarms,
     Capture,
@@ -27,7 +28,7 @@ from triton_fleet.endpoint.resolved_endpoint import GivenData
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import root_of
-from triton_fleet.spec.endpoint import Compression, EndpointSpec, Mode
+from triton_fleet.spec.endpoint import S3, Compression, EndpointSpec, Mode
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.source import KeyPath, Source
 
@@ -98,8 +99,17 @@ class PropsSpec:
         message = KEY.sub(lambda match: f"`{prop_name(_path(match[1]), NAMES)}{match[2]}", finding.message)
         return replace(finding, message=message)
 
-    def data(self, spec: EndpointSpec, environment: str) -> SpecData:
-        """The model data in S3."""
+    def data(self, scope: Construct, spec: EndpointSpec, environment: str) -> SpecData:
+        """The model data in S3, and the lock of a folder that is packed.
+
+        Raises:
+            FindingsError: the folder cannot be packed.
+        """
+        if self.model.folder is not None:
+            archive, asset = packed_asset(scope, self.model.folder)
+            lock = Lock(endpoint=spec.endpoint, archives={spec.packed[0].name: archive})
+            url = f"{S3}{asset.s3_bucket_name}/{asset.s3_object_key}"
+            return SpecData(lock, given_data(url, None), [])
         wrong = [
             replace(address_issue, file=Path("model.model_data_url"))
             for address_issue in url_findings(
@@ -138,7 +148,7 @@ class FileSpec:
         except FindingsError:
             return default
 
-    def data(self, spec: EndpointSpec, environment: str) -> SpecData:
+    def data(self, scope: Construct, spec: EndpointSpec, environment: str) -> SpecData:
         """The data of the lock, or the data that replaces it."""
         if self.model_data_url is None:
             lock, wrong = read_lock_file(self._lock_file(spec, environment), environment, spec)

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jsii
@@ -353,3 +355,69 @@ class TestInterfaces:
         cloudwatch.Dashboard(stack, "All", widgets=[[cloudwatch.GraphWidget(left=[metric])]])
         body = json.dumps(properties(host.template("West"), "AWS::CloudWatch::Dashboard"))
         assert "us-east-1" in body
+
+
+class TestModelData:
+    def test_a_folder_is_packed_checked_and_published_by_the_cdk(self, tmp_path: Path) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        host.endpoint(model=TritonModel.from_asset(a_repository(tmp_path)))
+        template = host.template()
+        container = properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]
+        assert container["Environment"]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "words"
+        manifest = json.loads(Path(host.app.outdir, "Host.assets.json").read_text())
+        files = [file for file in manifest["files"].values() if file["source"]["path"].endswith(".gz")]
+        (destination,) = files[0]["destinations"].values()
+        assert container["ModelDataUrl"].endswith(f"/{destination['objectKey']}")
+        with tarfile.open(Path(host.app.outdir, files[0]["source"]["path"])) as archive:
+            assert "words/config.pbtxt" in archive.getnames()
+        granted = json.dumps(template.find_resources("AWS::IAM::Policy"))
+        assert f"/{destination['objectKey']}" in granted
+
+    def test_one_content_has_one_name(self, tmp_path: Path) -> None:
+        urls = []
+        for folder in ("first", "second"):
+            host = Host(is_audited=False)
+            host.support()
+            host.endpoint(model=TritonModel.from_asset(a_repository(tmp_path / folder)))
+            urls.append(
+                properties(host.template(), "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataUrl"]
+            )
+        assert urls[0] == urls[1]
+
+    def test_what_is_wrong_with_its_models_is_reported_with_all_else(self, tmp_path: Path) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        host.endpoint(
+            model=TritonModel.from_asset(a_repository(tmp_path, backend="python", file="model.onnx"))
+        )
+        host.endpoint("Missing", model=TritonModel.from_asset(tmp_path / "absent"))
+        problems = host.problems()
+        assert [
+            problem for problem in problems if problem.startswith("[Host/Embeddings]") and "words" in problem
+        ]
+        assert [
+            problem for problem in problems if problem.startswith("[Host/Missing]") and "absent" in problem
+        ]
+
+    def test_an_object_of_a_bucket_comes_with_its_key(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        key = kms.Key(host.stack, "Key", enable_key_rotation=True)
+        bucket = s3.Bucket(host.stack, "Models", encryption_key=key, enforce_ssl=True)
+        host.endpoint(model=TritonModel.from_bucket(bucket, "a/model.tar.gz", default_model="embed"))
+        template = host.template()
+        url = properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataUrl"]
+        assert json.dumps(url).endswith('"/a/model.tar.gz"]]}')
+        assert "kms:Decrypt" in json.dumps(template.find_resources("AWS::IAM::Policy"))
+
+
+def a_repository(folder: Path, *, backend: str = "onnxruntime", file: str = "model.onnx") -> Path:
+    version = folder / "words" / "1"
+    version.mkdir(parents=True)
+    (version / file).write_bytes(b"weights")
+    config = f'backend: "{backend}"\ninput {{ name: "x" data_type: TYPE_FP32 dims: 1 }}\n'
+    (folder / "words" / "config.pbtxt").write_text(
+        config + 'output { name: "y" data_type: TYPE_FP32 dims: 1 }\n'
+    )
+    return folder
