@@ -98,14 +98,7 @@ class EndpointRole(Construct):
                 conditions=self._listed_prefix(),
             ),
             Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
-            Statement(
-                sid="PullImage",
-                actions=PULL,
-                resources=[
-                    deployment.arn("ecr", f"repository/{repository.name}", account=repository.account)
-                    for repository in self._endpoint.repositories
-                ],
-            ),
+            *self._pull_statements(),
             Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
             self._metrics_statement(),
             Statement(
@@ -114,6 +107,13 @@ class EndpointRole(Construct):
                 resources=[deployment.arn("cloudwatch", f"alarm:{self._endpoint.rollback_alarm_prefix}*")],
             ),
         ]
+
+    def _pull_statements(self) -> list[Statement]:
+        repositories = [
+            self._endpoint.deployment.arn("ecr", f"repository/{repository.name}", account=repository.account)
+            for repository in self._endpoint.repositories
+        ]
+        return [Statement(sid="PullImage", actions=PULL, resources=repositories)] if repositories else []
 
     def _listed_prefix(self) -> dict[str, object] | None:
         # A look for one object has no s3:prefix: under this condition S3 answers 403 where it is missing,

@@ -23,6 +23,7 @@ from triton_endpoints.library.environment import (
     report,
     tag,
 )
+from triton_endpoints.library.image import ImagePlace
 from triton_endpoints.library.network import VpcPlacement, VpcProps
 from triton_endpoints.library.shared_parts import SharedParts, claim
 from triton_endpoints.library.spec import FileSpec, PropsSpec
@@ -55,6 +56,7 @@ class Declaration:
     alarm_actions: AlarmActions | None = None
     dashboard: bool | None = None
     role: iam.IRole | None = None
+    image: ImagePlace | None = None
     network: VpcProps = VpcProps()  # noqa: RUF009 (it is frozen)
 
 
@@ -215,7 +217,10 @@ def _resolve(
     endpoint = endpoints[0] if count == 1 else values.put_back(*endpoints)
     if len({context.named_ami or (context.ami and context.ami.name) for context in contexts}) > 1:
         endpoint = replace(endpoint, ami=None)  # which host image fits depends on a value
-    if is_token(deployment.region):
+    if declaration.image:
+        own = replace(endpoint.image, address=declaration.image.uri, is_own=True)
+        endpoint = replace(endpoint, image=own, engine_image=own, repositories=())
+    elif is_token(deployment.region):
         endpoint = _with_registry(construct, endpoint)
     return placement.with_placement(endpoint) if placement else endpoint, findings
 

@@ -17,6 +17,7 @@ from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.declaration import Declaration, declare
 from triton_endpoints.library.environment import EnvironmentProp, invalid_props
+from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
 from triton_endpoints.library.network import VpcProps, connections_of
 from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout, Scaling
@@ -66,7 +67,7 @@ class TritonEndpoint(EndpointReference):
         timeouts: Keys | None = None,
         samples: Sequence[Keys] = (),
         warm: Sequence[str] = (),
-        image_digest: str | None = None,
+        image: TritonImage | None = None,
         cloudformation: Mapping[str, Keys] | None = None,
         allow: Mapping[str, str] | None = None,
     ) -> None:
@@ -101,7 +102,7 @@ class TritonEndpoint(EndpointReference):
             timeouts: Keys of `timeouts` of a spec.
             samples: Calls that the endpoint has to answer after each deploy, each with the keys of a spec.
             warm: Targets of a multi-model endpoint that are loaded after each deploy.
-            image_digest: The digest of the release's image.
+            image: The container's image; default: SageMaker's own of the release.
             cloudformation: Raw properties, by resource and path.
             allow: Rules that are broken on purpose, each with the reason.
         """
@@ -124,7 +125,7 @@ class TritonEndpoint(EndpointReference):
                 "timeouts": timeouts,
                 "samples": list(samples),
                 "warm": list(warm),
-                "image_digest": image_digest,
+                "image_digest": image.digest if image else None,
                 "cloudformation": cloudformation,
                 "allow": allow,
             },
@@ -137,6 +138,7 @@ class TritonEndpoint(EndpointReference):
                 alarm_actions=alarm_actions,
                 dashboard=dashboard,
                 role=role,
+                image=image.bind(self) if image and image.bind else None,
                 network=VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups),
             )
         )
@@ -290,6 +292,8 @@ class TritonEndpoint(EndpointReference):
         self._parts = declare(self, declaration, self._placement)
         if self._parts is not None:
             self.node.default_child = self._parts.served.endpoint
+            if declaration.image:
+                declaration.image.repository.grant_pull(self)
 
 
 class _SpecEndpoint(TritonEndpoint):

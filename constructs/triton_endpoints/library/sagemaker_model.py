@@ -15,6 +15,7 @@ from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.library.declaration import Declaration, resolve
 from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
 from triton_endpoints.library.network import VpcProps, connections_of
 from triton_endpoints.library.props import Instance, Keys
@@ -45,7 +46,7 @@ class SageMakerModel(Resource):
         container: Keys | None = None,
         container_environment: Mapping[str, str] | None = None,
         metrics: Keys | None = None,
-        image_digest: str | None = None,
+        image: TritonImage | None = None,
         cloudformation: Mapping[str, Keys] | None = None,
         allow: Mapping[str, str] | None = None,
     ) -> None:
@@ -70,7 +71,7 @@ class SageMakerModel(Resource):
             container: Keys of `container` of a spec.
             container_environment: Further variables of the container.
             metrics: Keys of `metrics` of a spec.
-            image_digest: The digest of the release's image.
+            image: The container's image; default: SageMaker's own of the release.
             cloudformation: Raw properties, by resource and path.
             allow: Rules that are broken on purpose, each with the reason.
         """
@@ -85,14 +86,17 @@ class SageMakerModel(Resource):
                 "container": container,
                 "environment": container_environment,
                 "metrics": metrics,
-                "image_digest": image_digest,
+                "image_digest": image.digest if image else None,
                 "cloudformation": cloudformation,
                 "allow": allow,
             },
         )
         network = VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups)
         self._placement = network.placement(self)
-        declaration = Declaration(spec=spec, environment=environment, support=support, network=network)
+        place = image.bind(self) if image and image.bind else None
+        declaration = Declaration(
+            spec=spec, environment=environment, support=support, image=place, network=network
+        )
         resolution = resolve(self, declaration, self._placement, needs_support=False)
         if resolution is None:
             self._model = None
@@ -104,6 +108,8 @@ class SageMakerModel(Resource):
         self._role = role or iam.Role.from_role_name(self, "ExecutionRole", own_role.name)
         self._model.node.add_dependency(self._role)
         self.node.default_child = self._model
+        if place:
+            place.repository.grant_pull(self)
 
     @property
     def model_name(self) -> str:

@@ -38,6 +38,7 @@ from triton_endpoints import (
     SageMakerModel,
     TritonDashboard,
     TritonEndpoint,
+    TritonImage,
     TritonModel,
 )
 
@@ -421,3 +422,36 @@ def a_repository(folder: Path, *, backend: str = "onnxruntime", file: str = "mod
         config + 'output { name: "y" data_type: TYPE_FP32 dims: 1 }\n'
     )
     return folder
+
+
+class TestImage:
+    @pytest.mark.parametrize("kind", ["endpoint", "model"])
+    def test_one_of_a_repository_is_pulled_with_the_permission_for_it(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        host.support(image_builds=False)
+        repository = ecr.Repository(host.stack, "Images")
+        image = TritonImage.from_ecr_repository(repository, "2.1")
+        construct: Any = host.endpoint(image=image) if kind == "endpoint" else a_model(host, image=image)
+        assert construct.node.default_child is not None
+        template = host.template()
+        (name,) = template.find_resources("AWS::ECR::Repository")
+        model = properties(template, "AWS::SageMaker::Model")
+        uri = json.dumps(model["PrimaryContainer"]["Image"])
+        assert name in uri and '":2.1"' in uri
+        pulls = [
+            statement["Resource"]
+            for id, policy in template.find_resources("AWS::IAM::Policy").items()
+            if id.startswith(construct.node.id)
+            for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+            if "ecr:BatchGetImage" in statement["Action"]
+        ]
+        assert pulls == [{"Fn::GetAtt": [name, "Arn"]}]
+
+    def test_one_that_the_app_builds_is_an_asset_for_the_gpus_hosts(self, tmp_path: Path) -> None:
+        (tmp_path / "Dockerfile").write_text("FROM nvcr.io/nvidia/tritonserver:25.04-py3\n")
+        host = Host(is_audited=False)
+        host.support()
+        host.endpoint(image=TritonImage.from_asset(tmp_path))
+        host.app.synth()
+        (image,) = json.loads(Path(host.app.outdir, "Host.assets.json").read_text())["dockerImages"].values()
+        assert image["source"]["platform"] == "linux/amd64"

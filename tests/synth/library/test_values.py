@@ -21,7 +21,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_ssm as ssm
 
 from tests.synth.library.host import DATA, Host, properties
-from triton_endpoints import Alarms, Capture, FleetEnvironment, Instance, Scaling, TritonModel
+from triton_endpoints import Alarms, Capture, FleetEnvironment, Instance, Scaling, TritonImage, TritonModel
 
 Props = Callable[[Stack], dict[str, Any]]
 
@@ -57,7 +57,7 @@ VALUES: dict[str, Props] = {
     },
     "variable": lambda stack: {"container_environment": {"WORDS": text(stack)}},
     "variable that is a number": lambda stack: {"container_environment": {"WORDS": number(stack)}},
-    "digest of a parameter": lambda stack: {"image_digest": text(stack)},
+    "digest of a parameter": lambda stack: {"image": TritonImage.from_release(digest=text(stack))},
     "threshold of a parameter": lambda stack: {"alarms": Alarms(latency_p99=number(stack))},
     "address of a parameter": lambda stack: {"model": TritonModel.single(text(stack))},
     "address in the parameter store": lambda stack: {"model": TritonModel.single(stored(stack))},
