@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +14,7 @@ from typing import Literal, TypeAlias
 import jsii
 from aws_cdk import Annotations, Stack, Tags
 from aws_cdk import aws_iam as iam
-from constructs import Construct, IValidation
+from constructs import Construct, IConstruct, IValidation
 
 from triton_endpoints.library.props import Keys, yaml_value
 from triton_endpoints.library.values import RUNS, Values, is_token
@@ -77,11 +79,26 @@ class _Problems:
         return self._texts
 
 
+CLI = "CDK_OUTDIR"
+"""A variable that the CDK CLI sets for the app."""
+_errors: defaultdict[str, list[str]] = defaultdict(list)
+"""The errors of constructs, by their references."""
+
+
 def report(construct: Construct, findings: Iterable[Finding]) -> None:
-    """Let errors fail the synth at the construct's path, and warnings be annotations to acknowledge."""
+    """Let errors fail the synth at the construct's path, and warnings be annotations to acknowledge.
+
+    Under the CDK CLI, errors are annotations too: it prints them without a traceback, and then fails.
+    Elsewhere, such as in `Template.from_stack`, nobody reads annotations, and a validation raises.
+    """
     unique_findings = list(dict.fromkeys(findings))
     if errors := [text(finding) for finding in unique_findings if finding.severity is Severity.ERROR]:
-        construct.node.add_validation(_Problems(errors))
+        _errors[reference(construct)] += errors
+        if CLI in os.environ:
+            for error in errors:
+                Annotations.of(construct).add_error(error)
+        else:
+            construct.node.add_validation(_Problems(errors))
     for finding in unique_findings:
         if finding.severity is Severity.WARNING:
             Annotations.of(construct).add_warning_v2(f"triton-fleet:{finding.code}", text(finding))
@@ -90,9 +107,16 @@ def report(construct: Construct, findings: Iterable[Finding]) -> None:
 def invalid_props(*constructs: Construct) -> ValueError:
     """An error with what the synth will report of constructs, for what these cannot give."""
     lines = [
-        f"[{construct.node.path}] {line}" for construct in constructs for line in construct.node.validate()
+        f"[{construct.node.path}] {line}"
+        for construct in constructs
+        for line in _errors[reference(construct)]
     ]
     return ValueError("\n".join(lines))
+
+
+def reference(construct: IConstruct) -> str:
+    """The identity of a construct: an object that the CDK made itself is a new one for each look."""
+    return str(construct.__jsii_ref__.ref)  # type: ignore[attr-defined]
 
 
 def text(finding: Finding) -> str:

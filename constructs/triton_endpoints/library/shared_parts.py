@@ -16,7 +16,13 @@ from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.foundation import FoundationParts
 from triton_endpoints.library.alarm_actions import SupportTopics
-from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment, report
+from triton_endpoints.library.environment import (
+    EnvironmentProp,
+    EnvironmentSource,
+    read_environment,
+    reference,
+    report,
+)
 from triton_endpoints.policy import document
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
@@ -40,7 +46,7 @@ def claim(construct: Construct, subject: str, hint: str) -> None:
         FindingsError: another construct declares it.
     """
     stack = Stack.of(construct)
-    key = (_reference(construct.node.root), stack.account, stack.region, subject.lower())
+    key = (reference(construct.node.root), stack.account, stack.region, subject.lower())
     owner = _owners.setdefault(key, construct.node.path)
     if owner != construct.node.path:
         message = f"{owner} declares {subject} of this account and region already"
@@ -104,7 +110,7 @@ class SharedParts:
             report(construct, [Finding(code="FL610", message=message, hint=hint)])
             return
         self.deployment = deployment
-        SharedParts._by_app.setdefault(_reference(construct.node.root), []).append(self)
+        SharedParts._by_app.setdefault(reference(construct.node.root), []).append(self)
 
     @classmethod
     def of(cls, construct: Construct, deployment: Deployment) -> SharedParts | None:
@@ -165,7 +171,7 @@ class SharedParts:
         names = (deployment.environment, deployment.account, deployment.region)
         return [
             support
-            for support in cls._by_app.get(_reference(construct.node.root), ())
+            for support in cls._by_app.get(reference(construct.node.root), ())
             if support.deployment
             and (support.deployment.environment, support.deployment.account, support.deployment.region)
             == names
@@ -222,13 +228,9 @@ def _policy_name(id: str) -> str:
 
 def _stage(construct: Construct) -> str | None:
     stage = Stage.of(construct)
-    return _reference(stage) if stage else None
+    return reference(stage) if stage else None
 
 
 def _is_same(first: IConstruct, second: IConstruct) -> bool:
     """Whether two objects stand for one construct: what the CDK made itself has a new one for each look."""
-    return _reference(first) == _reference(second)
-
-
-def _reference(construct: IConstruct) -> str:
-    return str(construct.__jsii_ref__.ref)  # type: ignore[attr-defined]
+    return reference(first) == reference(second)
