@@ -7,13 +7,14 @@ from triton_endpoints.foundation import ArtifactBucket, FoundationParts, declare
 from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.companions import TritonAlarms, TritonDashboard, TritonScaling
 from triton_endpoints.library.endpoint import TritonEndpoint
+from triton_endpoints.library.endpoint_config import TritonEndpointConfig, Variant
 from triton_endpoints.library.engine_builds import EngineBuilds
 from triton_endpoints.library.environment import EnvironmentProp, FleetEnvironment
 from triton_endpoints.library.image import ImagePlace, TritonImage
 from triton_endpoints.library.model import TritonModel
 from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, Scaling, Threshold
 from triton_endpoints.library.reference import AnyEndpoint, EndpointReference, ImportedEndpoint, MetricOptions
-from triton_endpoints.library.sagemaker_model import SageMakerModel
+from triton_endpoints.library.sagemaker_model import SageMakerModel, TritonRole
 from triton_endpoints.library.support import EndpointSupport
 
 __all__ = [
@@ -40,9 +41,12 @@ __all__ = [
     "TritonAlarms",
     "TritonDashboard",
     "TritonEndpoint",
+    "TritonEndpointConfig",
     "TritonImage",
     "TritonModel",
+    "TritonRole",
     "TritonScaling",
+    "Variant",
     "__version__",
     "declare_endpoint",
     "declare_foundation",

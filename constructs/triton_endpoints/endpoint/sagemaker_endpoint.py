@@ -175,7 +175,15 @@ class SageMakerEndpoint(Construct):
         self.config = sagemaker.CfnEndpointConfig(
             self,
             "Config",
-            production_variants=[self._variant(endpoint, model)],
+            production_variants=[
+                production_variant(
+                    name=VARIANT,
+                    model_name=model.model.attr_model_name,
+                    endpoint=endpoint,
+                    model_download=endpoint.spec.timeouts.model_download,
+                    startup=endpoint.spec.timeouts.startup,
+                )
+            ],
             # New configurations have detailed observability on by default, and it is billed.
             metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
                 enable_detailed_observability=endpoint.spec.metrics.detailed_observability,
@@ -245,21 +253,28 @@ class SageMakerEndpoint(Construct):
             ),
         )
 
-    @staticmethod
-    def _variant(
-        endpoint: ResolvedEndpoint, model: EndpointModel
-    ) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
-        return sagemaker.CfnEndpointConfig.ProductionVariantProperty(
-            variant_name=VARIANT,
-            model_name=model.model.attr_model_name,
-            # SageMaker takes one of the two; the pools are laid over.
-            instance_type=None if endpoint.is_pooled else endpoint.instance.type,
-            initial_instance_count=endpoint.spec.instance.count,
-            initial_variant_weight=1,
-            inference_ami_version=endpoint.ami,
-            model_data_download_timeout_in_seconds=endpoint.spec.timeouts.model_download,
-            container_startup_health_check_timeout_in_seconds=endpoint.spec.timeouts.startup,
-            routing_config=sagemaker.CfnEndpointConfig.RoutingConfigProperty(
-                routing_strategy="LEAST_OUTSTANDING_REQUESTS"
-            ),
-        )
+
+def production_variant(
+    *,
+    name: str,
+    model_name: str,
+    endpoint: ResolvedEndpoint,
+    weight: float = 1,
+    model_download: int | None = None,
+    startup: int | None = None,
+) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
+    """A variant with the instances and the host image of an endpoint, and time-outs in seconds."""
+    return sagemaker.CfnEndpointConfig.ProductionVariantProperty(
+        variant_name=name,
+        model_name=model_name,
+        # SageMaker takes one of the two; the pools are laid over.
+        instance_type=None if endpoint.is_pooled else endpoint.instance.type,
+        initial_instance_count=endpoint.spec.instance.count,
+        initial_variant_weight=weight,
+        inference_ami_version=endpoint.ami,
+        model_data_download_timeout_in_seconds=model_download,
+        container_startup_health_check_timeout_in_seconds=startup,
+        routing_config=sagemaker.CfnEndpointConfig.RoutingConfigProperty(
+            routing_strategy="LEAST_OUTSTANDING_REQUESTS"
+        ),
+    )

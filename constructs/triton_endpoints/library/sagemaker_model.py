@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import jsii
-from aws_cdk import Resource
+from aws_cdk import Resource, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces import aws_sagemaker as interfaces
@@ -14,13 +14,40 @@ from constructs import Construct
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.library.declaration import Declaration, resolve
-from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.environment import EnvironmentProp, invalid_props
 from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
 from triton_endpoints.library.network import VpcProps, connections_of
 from triton_endpoints.library.props import Instance, Keys
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+
+
+class TritonRole(iam.Role):
+    """A role for Triton containers, for `role` of endpoints and Models, which add what each needs.
+
+    SageMaker alone may take it on, for this account.
+    """
+
+    def __init__(
+        self, scope: Construct, id: str, *, permissions_boundary: iam.IManagedPolicy | None = None
+    ) -> None:
+        """Declare the role.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            permissions_boundary: The policy that bounds it; default: none.
+        """
+        conditions = {"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}}
+        super().__init__(
+            scope,
+            id,
+            assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com", conditions=conditions),
+            description="Execution role of Triton containers",
+            permissions_boundary=permissions_boundary,
+        )
 
 
 @jsii.implements(iam.IGrantable, ec2.IConnectable, interfaces.IModelRef)
@@ -98,6 +125,7 @@ class SageMakerModel(Resource):
             spec=spec, environment=environment, support=support, image=place, network=network
         )
         resolution = resolve(self, declaration, self._placement, needs_support=False)
+        self._resolution = resolution
         if resolution is None:
             self._model = None
             self._role = role or iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
@@ -144,3 +172,14 @@ class SageMakerModel(Resource):
             ValueError: the Model has no `vpc`.
         """
         return connections_of(self, self._placement)
+
+
+def facts_of(model: SageMakerModel) -> ResolvedEndpoint:
+    """The facts that a Model's props lead to, such as the host image that a configuration needs.
+
+    Raises:
+        ValueError: the props are wrong; the text is that of the synth.
+    """
+    if model._resolution is None:
+        raise invalid_props(model)
+    return model._resolution.endpoint

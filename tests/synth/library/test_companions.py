@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ec2 as ec2
@@ -25,8 +26,11 @@ from triton_endpoints import (
     TritonAlarms,
     TritonDashboard,
     TritonEndpoint,
+    TritonEndpointConfig,
     TritonModel,
+    TritonRole,
     TritonScaling,
+    Variant,
 )
 
 DESCRIBED: dict[str, Any] = {
@@ -248,3 +252,50 @@ class TestAnyEndpoint:
         )
         policy = properties(host.template(), "AWS::ApplicationAutoScaling::ScalingPolicy", "Scaling")
         assert policy["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 240
+
+
+class TestEndpointConfig:
+    def test_its_variants_have_what_the_releases_of_their_models_need(self) -> None:
+        host = Host(is_audited=False)
+        role = TritonRole(host.stack, "Role")
+        described = {**DESCRIBED, "role": role}
+        old = SageMakerModel(host.stack, "Old", **described)
+        new = SageMakerModel(host.stack, "New", **{**described, "triton": "25.12"})
+        config = TritonEndpointConfig(
+            host.stack,
+            "Config",
+            variants=[
+                Variant(model=old, name="Old", weight=9),
+                Variant(model=new, name="New", startup=Duration.minutes(20)),
+            ],
+        )
+        sagemaker.CfnEndpoint(host.stack, "Endpoint", endpoint_config_name=config.endpoint_config_name)
+        template = host.template()
+        first, second = properties(template, "AWS::SageMaker::EndpointConfig")["ProductionVariants"]
+        assert (first["VariantName"], first["InitialVariantWeight"], second["InitialVariantWeight"]) == (
+            "Old",
+            9,
+            1,
+        )
+        assert second["ContainerStartupHealthCheckTimeoutInSeconds"] == 1200
+        assert first["InferenceAmiVersion"] != second["InferenceAmiVersion"]
+        (name,) = [id for id in template.find_resources("AWS::IAM::Role") if id.startswith("Role")]
+        models = template.find_resources("AWS::SageMaker::Model").values()
+        arn = {"Fn::GetAtt": [name, "Arn"]}
+        assert [model["Properties"]["ExecutionRoleArn"] for model in models] == [arn, arn]
+
+    def test_a_wrong_model_is_reported_at_its_own_path(self) -> None:
+        host = Host(is_audited=False)
+        model = SageMakerModel(host.stack, "Model", **{**DESCRIBED, "triton": "1.2"})
+        with pytest.raises(ValueError, match=r"\[Host/Model\] triton: FL112"):
+            TritonEndpointConfig(host.stack, "Config", variants=[Variant(model=model)])
+
+
+def test_builds_of_engines_can_be_started_by_whom_the_app_allows() -> None:
+    host = Host(is_audited=False)
+    builds = EngineBuilds(host.stack, "Engines", environment="prod", failures=sns.Topic(host.stack, "Page"))
+    caller = iam.Role(host.stack, "Caller", assumed_by=iam.AccountRootPrincipal())
+    builds.grant_start(caller)
+    (statement,) = properties(host.template(), "AWS::IAM::Policy", "Caller")["PolicyDocument"]["Statement"]
+    assert "codebuild:StartBuild" in statement["Action"]
+    assert "project/" in json.dumps(statement["Resource"])
