@@ -99,7 +99,7 @@ def acknowledge_wildcards(
     meanings = (*WILDCARDS, *further)
     reasons: dict[str, list[str | None]] = {}
     for actions, resources in grants:
-        for resource in (_flat(policy, resource) for resource in resources):
+        for resource in (flat(policy, resource) for resource in resources):
             reasons.setdefault(resource, []).append(_reason(resource, actions, meanings))
     # cdk-nag goes by resources: one statement that is not meant leaves all on its resource unacknowledged.
     acknowledgments = [
@@ -113,7 +113,7 @@ def acknowledge_wildcards(
         Validations.of(policy).acknowledge(*acknowledgments)
 
 
-def _flat(policy: iam.CfnPolicy, resource: str) -> str:
+def flat(policy: iam.CfnPolicy, resource: str) -> str:
     """A resource as cdk-nag writes it, with `<LOGICAL_ID.ATTRIBUTE>` for what CloudFormation decides."""
     if not Token.is_unresolved(resource):
         return resource
@@ -132,8 +132,9 @@ def _flat_value(value: object) -> str:
 
 
 def _reason(resource: str, actions: Sequence[str], meanings: Iterable[Wildcard]) -> str | None:
+    literal = resource.replace("<AWS::Region>", "region").replace("<AWS::AccountId>", "0")
     for wildcard in meanings:
-        if re.fullmatch(wildcard.form, resource) and wildcard.actions.issuperset(actions):
+        if re.fullmatch(wildcard.form, literal) and wildcard.actions.issuperset(actions):
             return wildcard.reason
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from aws_cdk import CfnResource, Reference, Token, Tokenization
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
@@ -14,6 +15,17 @@ from triton_endpoints.policy import document
 from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
 from triton_fleet.spec.contacts import protocol
 from triton_fleet.spec.deployment import Deployment
+
+_PROTOCOLS: Mapping[str, str] = {"AWS::Lambda::Function": "lambda", "AWS::SQS::Queue": "sqs"}
+
+
+def subscription_protocol(subscriber: str) -> str:
+    """How SNS reaches a subscriber; an ARN of the app's own is known by its resource, else it is empty."""
+    if not Token.is_unresolved(subscriber):
+        return protocol(subscriber)
+    reference = Tokenization.reverse_string(subscriber).first_token
+    target = reference.target if isinstance(reference, Reference) else None
+    return _PROTOCOLS.get(target.cfn_resource_type, "") if isinstance(target, CfnResource) else ""
 
 
 class AlarmTopics(Construct):
@@ -60,12 +72,12 @@ class AlarmTopics(Construct):
             value=topic.ref,
             description=f"ARN of the topic for {severity} alarms",
         )
-        for subscriber in self._subscribers.get(severity, ()):
+        for number, subscriber in enumerate(self._subscribers.get(severity, ())):
             sns.CfnSubscription(
                 self,
-                f"{name} {subscriber}",
+                f"{name} {number if Token.is_unresolved(subscriber) else subscriber}",
                 topic_arn=topic.ref,
-                protocol=protocol(subscriber),
+                protocol=subscription_protocol(subscriber),
                 endpoint=subscriber,
             )
         return topic.ref

@@ -97,7 +97,7 @@ def lasting_policy(
     scope: Construct,
     id: str,
     *,
-    role_name: str,
+    role: str | iam.IRole,
     statements: Sequence[Statement],
     further: Sequence[Wildcard] = (),
 ) -> iam.CfnPolicy:
@@ -105,11 +105,31 @@ def lasting_policy(
 
     Its name and its logical id follow from what it grants. So another policy is added before the endpoint is
     updated, and this one removed after that: meanwhile the role has both, for the old fleet and the new one.
+    A role is named, or it is a construct, which attaches the policy itself if it can.
     """
-    policy = policy_of(scope, id, role_name=role_name, statements=statements, further=further)
+    if isinstance(role, str):
+        policy = policy_of(scope, id, role_name=role, statements=statements, further=further)
+    else:
+        policy = _attached_policy(scope, id, role, statements)
+        acknowledge_wildcards(
+            policy, [(statement.actions, statement.resources) for statement in statements], further
+        )
     # A policy of the same name would be overwritten, and then deleted.
-    policy.policy_name = f"{id}-{identify_by_content(policy, policy.policy_document)}"
+    body = document([statement.json for statement in statements])
+    policy.policy_name = f"{id}-{identify_by_content(policy, body)}"
     return policy
+
+
+def _attached_policy(
+    scope: Construct, id: str, role: iam.IRole, statements: Sequence[Statement]
+) -> iam.CfnPolicy:
+    """A policy that is declared only if the role takes it: one that is imported as immutable does not."""
+    body = iam.PolicyDocument.from_json(document([statement.json for statement in statements]))
+    policy = iam.Policy(scope, id, document=body)
+    role.attach_inline_policy(policy)
+    resource = policy.node.default_child
+    assert isinstance(resource, iam.CfnPolicy)  # noqa: S101 (the CDK declares it)
+    return resource
 
 
 def service_role(

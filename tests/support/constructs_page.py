@@ -42,10 +42,20 @@ _SECTION = re.compile(r"^(Args|Attributes|Raises):$")
 def public_api() -> dict[str, dict[str, str]]:
     """Each public callable as `NAME` or `NAME.METHOD`, with its parameters and their defaults; properties have none."""
     return {
-        name: {each.name: _default(each) for each in _parameters(call)} if callable(call) else {}
+        name: {each.name: _default(each) for each in _parameters(call)} if _is_called(call) else {}
         for owner in triton_endpoints.__all__
         for name, call in _entries(owner)
     }
+
+
+def _is_called(member: object) -> bool:
+    """Whether a member is a class or a function, and not a type of parameters."""
+    return inspect.isclass(member) or inspect.isroutine(member)
+
+
+def _type_text(value: object) -> str:
+    """A type of parameters, or the version's, without the modules of its parts."""
+    return type(value).__name__ if isinstance(value, str) else re.sub(r"\b(?:\w+\.)+(?=\w)", "", str(value))
 
 
 def constructs_page() -> str:
@@ -88,6 +98,8 @@ def _default(parameter: inspect.Parameter) -> str:
 
 def _part(name: str) -> str:
     found = getattr(triton_endpoints, name)
+    if not _is_called(found):
+        return f"## {name}\n\n`{_type_text(found)}`\n"
     text = [f"## {name}\n", _described(found, found)]
     for member, value in _members(found):
         if isinstance(value, property):

@@ -89,6 +89,7 @@ class Image:
     Attributes:
         digest: `sha256:...` of the one image that is meant, whatever the tag names later; None: that.
         is_own: Whether it is not the release's, but one that a spec names in its place.
+        address: What is pulled, where an app has an image whose parts only the deploy knows.
     """
 
     release: str
@@ -101,10 +102,13 @@ class Image:
     cuda: int
     details: Release
     is_own: bool = False
+    address: str | None = None
 
     @property
     def uri(self) -> str:
         """The reference that is pulled: by digest if there is one, as SageMaker takes a tag or a digest."""
+        if self.address is not None:
+            return self.address
         reference = f":{self.tag}" if self.digest is None else f"@{self.digest}"
         return f"{self.registry}/{self.repository}{reference}"
 

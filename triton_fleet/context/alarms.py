@@ -28,7 +28,8 @@ class Alarm:
         statistic: The statistic of a period, as CloudWatch spells it.
         threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent
             added up over an instance's GPUs or vCPUs.
-        drawn: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU.
+        drawn: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU; not a number where
+            only the deploy knows it.
         calls: Minutes with fewer calls do not count; 0 where all do.
         period: Seconds.
         periods: The number of periods in the alarm's window.

@@ -76,13 +76,27 @@ def resolve_endpoint(
         FindingsError: every mistake of the endpoint.
     """
     findings = [*earlier_findings, *rule_findings(context, is_deploy=True)]
+    return assemble_endpoint(deployment, context, findings, given_data), findings
+
+
+def assemble_endpoint(
+    deployment: Deployment,
+    context: EndpointContext,
+    findings: Sequence[Finding],
+    given_data: GivenData | None = None,
+) -> ResolvedEndpoint:
+    """One endpoint with everything decided, by what the rules found.
+
+    Raises:
+        FindingsError: there are errors among the findings.
+    """
     if any(finding.severity is Severity.ERROR for finding in findings) or not (
         context.image and context.engine_image and context.machine
     ):
-        raise FindingsError(findings)
+        raise FindingsError(list(findings))
     spec, machine = context.spec, context.machine
     model_data, archives = ("", ()) if given_data else locate_archives(spec, context.locked)
-    endpoint = ResolvedEndpoint(
+    return ResolvedEndpoint(
         spec=spec,
         deployment=deployment,
         image=context.image,
@@ -108,7 +122,6 @@ def resolve_endpoint(
         counted_models=counted_models(context),
         engines=resolved_engines(context),
     )
-    return endpoint, findings
 
 
 def _resolve(

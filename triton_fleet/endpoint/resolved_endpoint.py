@@ -50,19 +50,31 @@ class Artifact:
 
 @dataclass(frozen=True)
 class GivenData:
-    """Model data that somebody else keeps: its address in S3, and the ARN of the key of its objects."""
+    """Model data that somebody else keeps: its address in S3, and the ARN of the key of its objects.
+
+    `path` and `bucket_name` are of an address that only the deploy knows: without `s3://`, and the bucket.
+    """
 
     url: str
     kms_key: str | None = None
+    path: str | None = None
+    bucket_name: str | None = None
 
     @property
     def bucket(self) -> str:
         """The bucket's name."""
-        return self.url.removeprefix(S3).partition("/")[0]
+        return self.bucket_name or self.url.removeprefix(S3).partition("/")[0]
 
     @property
     def objects(self) -> str:
-        """The key of the one object, or of all below a prefix as a pattern of policies."""
+        """The bucket and the key of the one object, or of all below a prefix as a pattern of policies."""
+        return self.path or f"{self.bucket}/{self.keys}"
+
+    @property
+    def keys(self) -> str | None:
+        """The key of the one object, or the pattern of keys; None where only the deploy knows it."""
+        if self.path is not None:
+            return None
         key = self.url.removeprefix(S3).partition("/")[2]
         return f"{key}*" if not key or key.endswith("/") else key
 
@@ -107,6 +119,7 @@ class ResolvedEndpoint:
     tags: Mapping[str, str]
     counted_models: tuple[str, ...]
     engines: tuple[ResolvedEngine, ...] = ()
+    variant: str = VARIANT
     given_data: GivenData | None = None
 
     @property
@@ -131,11 +144,13 @@ class ResolvedEndpoint:
         return self.given_data.url if self.given_data else f"{S3}{self.deployment.bucket}/{self.model_data}"
 
     @property
-    def readable_data(self) -> tuple[str, str]:
-        """The data that the container reads: a bucket's ARN, and a pattern of keys in it."""
-        if self.given_data is None:
-            return self.deployment.bucket_arn, f"{self.prefix}*"
-        return f"arn:{self.deployment.partition.name}:s3:::{self.given_data.bucket}", self.given_data.objects
+    def readable_data(self) -> tuple[str, str, str | None]:
+        """The data that the container reads: a bucket's ARN, that of objects, and a pattern of their keys."""
+        bucket, model_data = self.deployment.bucket_arn, self.given_data
+        if model_data is None:
+            return bucket, f"{bucket}/{self.prefix}*", f"{self.prefix}*"
+        service = f"arn:{self.deployment.partition.name}:s3:::"
+        return f"{service}{model_data.bucket}", f"{service}{model_data.objects}", model_data.keys
 
     @property
     def prefix(self) -> str:

@@ -91,7 +91,7 @@ class BuildProject(Construct):
     ) -> None:
         super().__init__(scope, id)
         buildspec = (BUILDSPECS / f"{kind.project}.buildspec.yaml").read_text("utf-8")
-        project = codebuild.CfnProject(
+        self.project = codebuild.CfnProject(
             self,
             "Resource",
             name=deployment.build_project(kind.project),
@@ -121,7 +121,7 @@ class BuildProject(Construct):
             visibility="PRIVATE",
         )
         if kind.is_privileged:
-            acknowledge_docker(project)
+            acknowledge_docker(self.project)
 
 
 SEVERITY: AlarmSeverity = "warning"

@@ -12,7 +12,7 @@ from constructs import Construct
 from triton_endpoints.logical_ids import identify_by_content
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.alarms import Alarm, Comparison
-from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.deployment import Deployment
 
@@ -55,22 +55,25 @@ class FoundationTopics:
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
         """The topic of the severity."""
         if severity not in self._parameters:
-            self._parameters[severity] = self._parameter(severity, cast(Construct, alarm.node.scope))
+            name = self._deployment.alarm_topic(severity, self._owner)
+            scope = cast(Construct, alarm.node.scope)
+            self._parameters[severity] = topic_parameter(scope, severity, name)
         return [self._parameters[severity].value_as_string]
 
-    def _parameter(self, severity: AlarmSeverity, scope: Construct) -> CfnParameter:
-        name = self._deployment.alarm_topic(severity, self._owner)
-        parameter = CfnParameter(
-            scope,
-            f"{severity.capitalize()}Topic",
-            type="AWS::SSM::Parameter::Value<String>",
-            default=name,
-            # The CDK CLI would otherwise update the stack in every deploy.
-            description=f"ARN of the topic for {severity} alarms [cdk:skip]",
-        )
-        # The CDK CLI has a parameter of the same id keep its value, which is this name.
-        identify_by_content(parameter, name)
-        return parameter
+
+def topic_parameter(scope: Construct, severity: AlarmSeverity, name: str) -> CfnParameter:
+    """A template's parameter with the ARN of a topic, which the parameter store has under a name."""
+    parameter = CfnParameter(
+        scope,
+        f"{severity.capitalize()}Topic",
+        type="AWS::SSM::Parameter::Value<String>",
+        default=name,
+        # The CDK CLI would otherwise update the stack in every deploy.
+        description=f"ARN of the topic for {severity} alarms [cdk:skip]",
+    )
+    # The CDK CLI has a parameter of the same id keep its value, which is this name.
+    identify_by_content(parameter, name)
+    return parameter
 
 
 class EndpointAlarms(Construct):
@@ -86,7 +89,7 @@ class EndpointAlarms(Construct):
         self._targets = targets
         self._dimensions = [
             cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
-            for name, value in (("EndpointName", endpoint.name), ("VariantName", VARIANT))
+            for name, value in (("EndpointName", endpoint.name), ("VariantName", endpoint.variant))
         ]
         self.alarms = tuple(self._declare(alarm) for alarm in endpoint.alarms)
 

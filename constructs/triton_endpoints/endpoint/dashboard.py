@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
+from aws_cdk import Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
@@ -20,10 +22,24 @@ class EndpointDashboard(Construct):
     The body is written as CloudWatch reads it: the CDK's widgets take half of an endpoint's synth.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        endpoint: ResolvedEndpoint,
+        widgets: Sequence[cloudwatch.IWidget] = (),
+    ) -> None:
+        """Args: the parent; the id; the endpoint; widgets of the app's own, which follow the others."""
         super().__init__(scope, id)
-        body = json.dumps(dashboard_body(endpoint))
-        self.dashboard = cloudwatch.CfnDashboard(self, "Resource", dashboard_body=body)
+        body = dashboard_body(endpoint)
+        bottom = max(widget["y"] + widget["height"] for widget in body["widgets"])
+        for widget in widgets:
+            widget.position(0, bottom)
+            bottom += int(widget.height)
+            body["widgets"] += Stack.of(self).resolve(widget.to_json())
+        text = Stack.of(self).to_json_string(body) if widgets else json.dumps(body)
+        self.dashboard = cloudwatch.CfnDashboard(self, "Resource", dashboard_body=text)
 
 
 class EndpointQueries(Construct):

@@ -24,7 +24,7 @@ class EndpointModel(Construct):
         self.model = sagemaker.CfnModel(
             self,
             "Resource",
-            execution_role_arn=role.role.attr_arn,
+            execution_role_arn=role.arn,
             primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
                 image=endpoint.image.uri,
                 mode=MODES.get(endpoint.spec.mode, "SingleModel"),

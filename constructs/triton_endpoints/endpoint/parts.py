@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aws_cdk import CfnResource
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets, EndpointAlarms, FoundationTopics
@@ -49,7 +50,11 @@ class EndpointParts:
 
 
 def declare_endpoint(
-    scope: Construct, endpoint: ResolvedEndpoint, *, alarm_targets: AlarmTargets | None = None
+    scope: Construct,
+    endpoint: ResolvedEndpoint,
+    *,
+    alarm_targets: AlarmTargets | None = None,
+    role: iam.IRole | None = None,
 ) -> EndpointParts:
     """Declare an endpoint that is resolved, with the ids that every endpoint has.
 
@@ -57,9 +62,10 @@ def declare_endpoint(
         scope: What the parts are children of.
         endpoint: Everything decided.
         alarm_targets: Whom the alarms notify; default: the topics of the environment's Foundation.
+        role: What the container acts in; default: a role of its own.
     """
-    role = EndpointRole(scope, "Role", endpoint=endpoint)
-    model = EndpointModel(scope, "Model", endpoint=endpoint, role=role)
+    own_role = EndpointRole(scope, "Role", endpoint=endpoint, given_role=role)
+    model = EndpointModel(scope, "Model", endpoint=endpoint, role=own_role)
     served = SageMakerEndpoint(scope, "Endpoint", endpoint=endpoint, model=model)
     # Before the first line is logged: a group that a container makes is kept for ever.
     logs = OwnedLogs(scope, "Logs", endpoint=endpoint)
@@ -104,7 +110,7 @@ def declare_endpoint(
     for resource in before:
         served.endpoint.add_resource_dependency(resource)
     return EndpointParts(
-        role=role,
+        role=own_role,
         model=model,
         served=served,
         logs=logs,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aws_cdk import Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -28,6 +30,11 @@ USE_INTERFACES = [
 WRITE_LOGS = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
 
 
+def _names(values: Sequence[str]) -> Sequence[str]:
+    """The names in a list; a list that is a token has unknown ones."""
+    return ["*"] if Token.is_unresolved(list(values)) else values
+
+
 class EndpointRole(Construct):
     """An execution role that reads one endpoint's archives, pulls its image, writes its logs and metrics.
 
@@ -37,23 +44,20 @@ class EndpointRole(Construct):
     permission is new when SageMaker asks for them. The role of a multi-model endpoint may list the whole
     bucket: it sees the names, sizes and dates of all objects, and reads nothing more. What the old fleet
     needs is granted until an update ends.
+
+    A role of somebody else's is given_role the same policies, unless it is imported as immutable.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, given_role: iam.IRole | None = None
+    ) -> None:
         super().__init__(scope, id)
-        self._endpoint = endpoint
-        trust = {
-            "Action": "sts:AssumeRole",
-            "Effect": "Allow",
-            "Principal": {"Service": "sagemaker.amazonaws.com"},
-            "Condition": {"StringEquals": {"aws:SourceAccount": endpoint.deployment.account}},
-        }
-        self.role = iam.CfnRole(
-            self,
-            "Resource",
-            assume_role_policy_document=document([trust]),
-            description=f"Execution role of the Triton endpoint {endpoint.name}",
-        )
+        self._endpoint, self.given_role = endpoint, given_role
+        if given_role is None:
+            role = self._own_role()
+            self.arn, self.name = role.attr_arn, role.ref
+        else:
+            self.arn, self.name = given_role.role_arn, given_role.role_name
         grants = {
             "Policy": self._statements(),
             "Network": self._network_statements(),
@@ -64,15 +68,29 @@ class EndpointRole(Construct):
         # One for each subject: during a change the role has the old and the new one, and IAM limits the sum
         # to 10,240 characters. Source: IAM user guide, reference_iam-quotas.html.
         self.policies = tuple(
-            lasting_policy(self, id, role_name=self.role.ref, statements=statements, further=further)
+            lasting_policy(self, id, role=given_role or self.name, statements=statements, further=further)
             for id, statements in grants.items()
             if statements
         )
 
+    def _own_role(self) -> iam.CfnRole:
+        trust = {
+            "Action": "sts:AssumeRole",
+            "Effect": "Allow",
+            "Principal": {"Service": "sagemaker.amazonaws.com"},
+            "Condition": {"StringEquals": {"aws:SourceAccount": self._endpoint.deployment.account}},
+        }
+        return iam.CfnRole(
+            self,
+            "Resource",
+            assume_role_policy_document=document([trust]),
+            description=f"Execution role of the Triton endpoint {self._endpoint.name}",
+        )
+
     def _statements(self) -> list[Statement]:
-        deployment, (bucket, keys) = self._endpoint.deployment, self._endpoint.readable_data
+        deployment, (bucket, objects, _) = self._endpoint.deployment, self._endpoint.readable_data
         return [
-            Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{keys}"]),
+            Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[objects]),
             Statement(
                 sid="ListArchives",
                 actions=["s3:ListBucket"],
@@ -80,14 +98,7 @@ class EndpointRole(Construct):
                 conditions=self._listed_prefix(),
             ),
             Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
-            Statement(
-                sid="PullImage",
-                actions=PULL,
-                resources=[
-                    deployment.arn("ecr", f"repository/{repository.name}", account=repository.account)
-                    for repository in self._endpoint.repositories
-                ],
-            ),
+            *self._pull_statements(),
             Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
             self._metrics_statement(),
             Statement(
@@ -97,12 +108,20 @@ class EndpointRole(Construct):
             ),
         ]
 
+    def _pull_statements(self) -> list[Statement]:
+        repositories = [
+            self._endpoint.deployment.arn("ecr", f"repository/{repository.name}", account=repository.account)
+            for repository in self._endpoint.repositories
+        ]
+        return [Statement(sid="PullImage", actions=PULL, resources=repositories)] if repositories else []
+
     def _listed_prefix(self) -> dict[str, object] | None:
         # A look for one object has no s3:prefix: under this condition S3 answers 403 where it is missing,
         # not 404, and an invocation may name a target that does not exist.
-        if self._endpoint.spec.mode is Mode.MULTI_MODEL:
+        _, _, keys = self._endpoint.readable_data
+        if self._endpoint.spec.mode is Mode.MULTI_MODEL or keys is None:
             return None
-        return {"StringLike": {"s3:prefix": [self._endpoint.readable_data[1]]}}
+        return {"StringLike": {"s3:prefix": [keys]}}
 
     def _metrics_statement(self) -> Statement:
         metrics = self._endpoint.triton_metrics
@@ -124,7 +143,7 @@ class EndpointRole(Construct):
         # SageMaker tries these out before it takes the VPC; its guide warns of conditions, so there are none.
         # Source of the resources: the service authorization reference of EC2.
         network_arns = [
-            *(self._network_arn("subnet", subnet) for subnet in network.subnets),
+            *(self._network_arn("subnet", subnet) for subnet in _names(network.subnets)),
             *(
                 self._network_arn("security-group", security_group)
                 for security_group in network.security_groups
@@ -210,4 +229,4 @@ class InvokerRole(Construct):
             # SageMaker writes the name in lower case.
             resources=[endpoint.deployment.arn("sagemaker", f"endpoint/{endpoint.name.lower()}")],
         )
-        self.policy = lasting_policy(self, "Policy", role_name=self.role.ref, statements=[call])
+        self.policy = lasting_policy(self, "Policy", role=self.role.ref, statements=[call])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import jsii
+from aws_cdk import Aspects, IAspect, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sagemaker as sagemaker
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.logical_ids import identify_by_content, lay_over
@@ -115,6 +117,48 @@ def _share(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.CapacitySizeProper
 _UNDIGESTED_KEYS = ("EndpointConfigName", "Tags")
 """Left out of the digest: the configuration's name, which would be circular, and tags, which are not part of
 UpdateEndpoint."""
+_LAST = 10_000
+"""The priority of what follows all other aspects; those of the CDK itself have at most 1,000."""
+
+
+@jsii.implements(IAspect)
+class _ConfigName:
+    """A logical id of the configuration that is another for each other UpdateEndpoint.
+
+    SageMaker refuses an update with the configuration that runs, whatever else is new: "Cannot update
+    endpoint with the currently in use endpoint configuration". So other settings of the endpoint make
+    another configuration; tags, which are not an update, do not. As an aspect it sees what the app's own code
+    and aspects changed; property overrides cannot be read.
+    """
+
+    def __init__(
+        self,
+        config: sagemaker.CfnEndpointConfig,
+        endpoint: sagemaker.CfnEndpoint,
+        raw: Mapping[str, object],
+        rollout: EndpointRollout | None,
+    ) -> None:
+        self._config, self._endpoint, self._rollout = config, endpoint, rollout
+        self._raw = {path: value for path, value in raw.items() if path.split(".")[0] not in _UNDIGESTED_KEYS}
+        self._own_id = Stack.of(config).get_logical_id(config)
+
+    def visit(self, node: IConstruct) -> None:
+        """Give the id; each synth of an app gives the same one."""
+        settings = {
+            "deployment": self._endpoint.deployment_config,
+            "retain": self._endpoint.retain_all_variant_properties,
+            "retain_not": self._endpoint.exclude_retained_variant_properties,
+            "raw": self._raw,
+            # The deployment refers to its alarms; a new form of their names is a new DeploymentConfig.
+            "alarms": [
+                child.alarm_name
+                for child in (self._rollout.node.children if self._rollout else ())
+                if isinstance(child, cloudwatch.CfnAlarm)
+            ],
+        }
+        # The alarms' names hold the configuration's, which is resolved here with the id without a digest.
+        self._config.override_logical_id(self._own_id)
+        identify_by_content(self._config, settings)
 
 
 class SageMakerEndpoint(Construct):
@@ -131,7 +175,15 @@ class SageMakerEndpoint(Construct):
         self.config = sagemaker.CfnEndpointConfig(
             self,
             "Config",
-            production_variants=[self._variant(endpoint, model)],
+            production_variants=[
+                production_variant(
+                    name=VARIANT,
+                    model_name=model.model.attr_model_name,
+                    endpoint=endpoint,
+                    model_download=endpoint.spec.timeouts.model_download,
+                    startup=endpoint.spec.timeouts.startup,
+                )
+            ],
             # New configurations have detailed observability on by default, and it is billed.
             metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
                 enable_detailed_observability=endpoint.spec.metrics.detailed_observability,
@@ -160,29 +212,8 @@ class SageMakerEndpoint(Construct):
         lay_over(self.config, raw_config, model=model.model)
         raw = endpoint.spec.cloudformation.get("Endpoint", {})
         lay_over(self.endpoint, raw)
-        self._name_config_by_update(raw, rollout)
-
-    def _name_config_by_update(self, raw: Mapping[str, object], rollout: EndpointRollout | None) -> None:
-        """Give the configuration a logical id that is another for each other UpdateEndpoint.
-
-        SageMaker refuses an update with the configuration that runs, whatever else is new: "Cannot update
-        endpoint with the currently in use endpoint configuration". So other settings of the endpoint make
-        another configuration; tags, which are not an update, do not.
-        """
-        settings = {
-            "deployment": self.endpoint.deployment_config,
-            "retain": self.endpoint.retain_all_variant_properties,
-            "retain_not": self.endpoint.exclude_retained_variant_properties,
-            "raw": {path: value for path, value in raw.items() if path.split(".")[0] not in _UNDIGESTED_KEYS},
-            # The deployment refers to its alarms; a new form of their names is a new DeploymentConfig.
-            "alarms": [
-                child.alarm_name
-                for child in (rollout.node.children if rollout else ())
-                if isinstance(child, cloudwatch.CfnAlarm)
-            ],
-        }
-        # The alarms' names hold the configuration's, which is resolved here with the logical id from before.
-        identify_by_content(self.config, settings)
+        name = _ConfigName(self.config, self.endpoint, raw, rollout)
+        Aspects.of(self.endpoint).add(name, priority=_LAST)
 
     def _rollout(self, endpoint: ResolvedEndpoint) -> EndpointRollout | None:
         if endpoint.rollout is None:
@@ -222,21 +253,28 @@ class SageMakerEndpoint(Construct):
             ),
         )
 
-    @staticmethod
-    def _variant(
-        endpoint: ResolvedEndpoint, model: EndpointModel
-    ) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
-        return sagemaker.CfnEndpointConfig.ProductionVariantProperty(
-            variant_name=VARIANT,
-            model_name=model.model.attr_model_name,
-            # SageMaker takes one of the two; the pools are laid over.
-            instance_type=None if endpoint.is_pooled else endpoint.instance.type,
-            initial_instance_count=endpoint.spec.instance.count,
-            initial_variant_weight=1,
-            inference_ami_version=endpoint.ami,
-            model_data_download_timeout_in_seconds=endpoint.spec.timeouts.model_download,
-            container_startup_health_check_timeout_in_seconds=endpoint.spec.timeouts.startup,
-            routing_config=sagemaker.CfnEndpointConfig.RoutingConfigProperty(
-                routing_strategy="LEAST_OUTSTANDING_REQUESTS"
-            ),
-        )
+
+def production_variant(
+    *,
+    name: str,
+    model_name: str,
+    endpoint: ResolvedEndpoint,
+    weight: float = 1,
+    model_download: int | None = None,
+    startup: int | None = None,
+) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
+    """A variant with the instances and the host image of an endpoint, and time-outs in seconds."""
+    return sagemaker.CfnEndpointConfig.ProductionVariantProperty(
+        variant_name=name,
+        model_name=model_name,
+        # SageMaker takes one of the two; the pools are laid over.
+        instance_type=None if endpoint.is_pooled else endpoint.instance.type,
+        initial_instance_count=endpoint.spec.instance.count,
+        initial_variant_weight=weight,
+        inference_ami_version=endpoint.ami,
+        model_data_download_timeout_in_seconds=model_download,
+        container_startup_health_check_timeout_in_seconds=startup,
+        routing_config=sagemaker.CfnEndpointConfig.RoutingConfigProperty(
+            routing_strategy="LEAST_OUTSTANDING_REQUESTS"
+        ),
+    )

@@ -181,5 +181,6 @@ class EngineBuild(Construct):
             description=f"Role of CodeBuild that starts the engine jobs of {deployment.environment}",
             statements=starter_statements(deployment, job_role=job.attr_arn),
         )
-        BuildProject(self, "Jobs", deployment=deployment, kind=STARTS_A_JOB, role=starter, log=log)
+        jobs = BuildProject(self, "Jobs", deployment=deployment, kind=STARTS_A_JOB, role=starter, log=log)
+        self.project, self.job_role = jobs.project, job
         BuildFailures(self, "Failures", deployment=deployment, noun="engine", projects=("job",), topic=topic)

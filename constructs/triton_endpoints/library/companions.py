@@ -1,7 +1,11 @@
-"""Alarms, scaling and a dashboard for an endpoint that is deployed elsewhere, each a construct of its own."""
+"""Alarms, scaling and a dashboard for any endpoint, each a construct of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aws_cdk import aws_applicationautoscaling as autoscaling
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
@@ -10,26 +14,31 @@ from triton_endpoints.endpoint.dashboard import EndpointDashboard
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.declaration import alarm_targets, resolve
-from triton_endpoints.library.environment import report
+from triton_endpoints.library.environment import EnvironmentProp, report
 from triton_endpoints.library.props import Alarms, Scaling
-from triton_endpoints.library.reference import ImportedEndpoint, declaration_of
+from triton_endpoints.library.reference import AnyEndpoint, Companion
 from triton_endpoints.library.shared_parts import claim
+from triton_endpoints.library.support import EndpointSupport
 from triton_fleet.endpoint.resolved_endpoint import VARIANT
 from triton_fleet.findings import FindingsError
 
 
 class TritonAlarms(Construct):
-    """Alarms of an imported endpoint, with the rules and the defaults of a spec's `alarms`."""
+    """Alarms of any endpoint, with the rules and the defaults of a spec's `alarms`."""
 
     def __init__(
         self,
         scope: Construct,
         id: str,
         *,
-        endpoint: ImportedEndpoint,
+        endpoint: AnyEndpoint,
         alarms: Alarms = Alarms(),  # noqa: B008 (it is frozen)
         scaling: Scaling | None = None,
         alarm_actions: AlarmActions | None = None,
+        environment: EnvironmentProp | None = None,
+        support: EndpointSupport | None = None,
+        instance_type: str | None = None,
+        variant: str = VARIANT,
     ) -> None:
         """Declare the alarms.
 
@@ -40,16 +49,29 @@ class TritonAlarms(Construct):
             alarms: Thresholds; default: those of a spec.
             scaling: How the endpoint is scaled, which `at_capacity` depends on; default: not at all.
             alarm_actions: What alarms do; default: the topics of the support, which then has to exist.
+            environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: as the
+                endpoint is described, else `app`.
+            support: What has the topics of alarms; default: as the endpoint is described.
+            instance_type: The type of the variant, which rules need; default: as the endpoint is described.
+            variant: The name of the endpoint's variant.
         """
         super().__init__(scope, id)
         self.alarms: tuple[cloudwatch.IAlarm, ...] = ()
         """One for each threshold and severity."""
-        declaration = declaration_of(endpoint, alarms=alarms, scaling=scaling)
+        companion = Companion(
+            endpoint=endpoint,
+            environment=environment,
+            support=support,
+            instance_type=instance_type,
+            variant=variant,
+        )
+        declaration = companion.declaration(alarms=alarms, scaling=scaling)
         resolution = resolve(self, declaration, needs_support=alarm_actions is None)
         if resolution is None:
             return
         targets = alarm_targets(self, resolution, alarm_actions)
-        cfn_alarms = EndpointAlarms(self, "Resource", endpoint=resolution.endpoint, targets=targets).alarms
+        variant_endpoint = replace(resolution.endpoint, variant=variant)
+        cfn_alarms = EndpointAlarms(self, "Resource", endpoint=variant_endpoint, targets=targets).alarms
         self.alarms = tuple(
             cloudwatch.Alarm.from_alarm_arn(self, f"{alarm.node.id}Alarm", alarm.attr_arn)
             for alarm in cfn_alarms
@@ -57,13 +79,23 @@ class TritonAlarms(Construct):
 
 
 class TritonScaling(Construct):
-    """Scaling of an imported endpoint's instances, whose type can then no longer be changed.
+    """Scaling of any endpoint's instances, whose type can then no longer be changed.
 
     SageMaker refuses another instance type while the variant is scaled. The scaling guard, which takes
     scaling aside for that, is part of a TritonEndpoint.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ImportedEndpoint, scaling: Scaling) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        endpoint: AnyEndpoint,
+        scaling: Scaling,
+        environment: EnvironmentProp | None = None,
+        instance_type: str | None = None,
+        variant: str = VARIANT,
+    ) -> None:
         """Declare the scalable target and its policies.
 
         Args:
@@ -71,25 +103,37 @@ class TritonScaling(Construct):
             id: The construct's own.
             endpoint: What is scaled.
             scaling: The range and the targets.
+            environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: as the
+                endpoint is described, else `app`.
+            instance_type: The type of the variant, which rules need; default: as the endpoint is described.
+            variant: The name of the endpoint's variant.
         """
         super().__init__(scope, id)
-        resolution = resolve(self, declaration_of(endpoint, scaling=scaling), needs_support=False)
+        self.target: autoscaling.CfnScalableTarget | None = None
+        """The scalable target; None where the props are wrong."""
+        companion = Companion(
+            endpoint=endpoint, environment=environment, instance_type=instance_type, variant=variant
+        )
+        resolution = resolve(self, companion.declaration(scaling=scaling), needs_support=False)
         if (
             resolution is not None
             and resolution.endpoint.scaling is not None
-            and self._claims(endpoint.endpoint_name)
+            and self._claims(companion.endpoint_name, variant)
         ):
-            EndpointScaling(
+            own = EndpointScaling(
                 self,
                 "Resource",
                 scaling=resolution.endpoint.scaling,
-                endpoint_name=endpoint.endpoint_name,
-                variant=VARIANT,
+                endpoint_name=companion.endpoint_name,
+                variant=variant,
             )
+            self.target = own.target
+            own.node.add_dependency(endpoint)
 
-    def _claims(self, endpoint: str) -> bool:
+    def _claims(self, endpoint: str, variant: str) -> bool:
+        subject = f"the scaling of variant {variant!r} of endpoint {endpoint!r}"
         try:
-            claim(self, f"the scaling of endpoint {endpoint!r}", "leave one out: a variant is scaled once")
+            claim(self, subject, "leave one out: a variant is scaled once")
         except FindingsError as error:
             report(self, error.findings)
             return False
@@ -97,16 +141,20 @@ class TritonScaling(Construct):
 
 
 class TritonDashboard(Construct):
-    """A dashboard of an imported endpoint: what SageMaker and Triton measure, and the last errors."""
+    """A dashboard of any endpoint: what SageMaker and Triton measure, and the last errors."""
 
     def __init__(
         self,
         scope: Construct,
         id: str,
         *,
-        endpoint: ImportedEndpoint,
+        endpoint: AnyEndpoint,
         alarms: Alarms | None = None,
         scaling: Scaling | None = None,
+        widgets: Sequence[cloudwatch.IWidget] = (),
+        environment: EnvironmentProp | None = None,
+        instance_type: str | None = None,
+        variant: str = VARIANT,
     ) -> None:
         """Declare the dashboard.
 
@@ -116,9 +164,18 @@ class TritonDashboard(Construct):
             endpoint: What is shown.
             alarms: Thresholds that are drawn; default: none.
             scaling: Targets that are drawn; default: none.
+            widgets: Widgets of your own, which follow the others.
+            environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: as the
+                endpoint is described, else `app`.
+            instance_type: The type of the variant, which rules need; default: as the endpoint is described.
+            variant: The name of the endpoint's variant.
         """
         super().__init__(scope, id)
-        declaration = declaration_of(endpoint, alarms=alarms, scaling=scaling)
+        companion = Companion(
+            endpoint=endpoint, environment=environment, instance_type=instance_type, variant=variant
+        )
+        declaration = companion.declaration(alarms=alarms, scaling=scaling)
         resolution = resolve(self, declaration, needs_support=False)
         if resolution is not None:
-            EndpointDashboard(self, "Resource", endpoint=resolution.endpoint)
+            variant_endpoint = replace(resolution.endpoint, variant=variant)
+            EndpointDashboard(self, "Resource", endpoint=variant_endpoint, widgets=widgets)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import jsii
-from aws_cdk import CfnResource, IStableAnyProducer, Lazy, TagManager
+from aws_cdk import Annotations, CfnMapping, CfnResource, IStableAnyProducer, Lazy, Stack, TagManager
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
-from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
+from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions, action_findings
 from triton_endpoints.library.environment import (
     EnvironmentProp,
     EnvironmentSource,
@@ -21,21 +23,27 @@ from triton_endpoints.library.environment import (
     report,
     tag,
 )
+from triton_endpoints.library.image import ImagePlace
 from triton_endpoints.library.network import VpcPlacement, VpcProps
 from triton_endpoints.library.shared_parts import SharedParts, claim
 from triton_endpoints.library.spec import FileSpec, PropsSpec
 from triton_endpoints.library.support import EndpointSupport, shared_by
+from triton_endpoints.library.values import Values, is_token
+from triton_fleet.catalog.images import image, partition_of, regions_of
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.endpoint.resolve import resolve_endpoint
+from triton_fleet.endpoint.resolve import assemble_endpoint
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layering
 from triton_fleet.project.project import load_spec
 from triton_fleet.project.spec_files import root_of
+from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.source import Source
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +55,8 @@ class Declaration:
     support: EndpointSupport | None = None
     alarm_actions: AlarmActions | None = None
     dashboard: bool | None = None
+    role: iam.IRole | None = None
+    image: ImagePlace | None = None
     network: VpcProps = VpcProps()  # noqa: RUF009 (it is frozen)
 
 
@@ -68,7 +78,7 @@ def declare(
     endpoint, shared_parts = resolution.endpoint, resolution.shared_parts
     report(construct, _first_deploy(construct, shared_parts, endpoint))
     targets = alarm_targets(construct, resolution, declaration.alarm_actions)
-    parts = declare_endpoint(construct, endpoint, alarm_targets=targets)
+    parts = declare_endpoint(construct, endpoint, alarm_targets=targets, role=declaration.role)
     _follow_tags(parts.logs.resource, parts.served.endpoint.tags)
     shared_parts.serve(construct, parts)
     return parts
@@ -100,17 +110,22 @@ def resolve(
             and is_name(declaration.environment)
         ):
             environment = shared_parts.read_for(construct)  # a name alone has no key, tags or boundary
-        findings = declaration.network.findings()
+        findings = [*declaration.network.findings(), *action_findings(declaration.alarm_actions)]
         if needs_support and shared_parts is None:
             findings.append(_missing_support(environment))
         deployment = (shared_parts.deployment if shared_parts else None) or environment.deployment
-        endpoint, warnings = _resolve(declaration, environment, deployment, placement, findings)
+        values = environment.values.copy()
+        endpoint, warnings = _resolve(
+            construct, declaration, environment, values, deployment, placement, findings
+        )
         if is_whole:
             claim(construct, f"an endpoint {endpoint.name!r}", "give one of the two another name")
     except FindingsError as error:
         report(construct, map(declaration.spec.in_props, error.findings))
         return None
     report(construct, map(declaration.spec.in_props, warnings))
+    if names := values.names[len(environment.values.names) :]:
+        Annotations.of(construct).add_info(f"not checked, as the deploy decides it: {', '.join(names)}")
     tag(construct, endpoint.tags)
     bound_roles(construct, deployment)
     return Resolution(endpoint, shared_parts)
@@ -160,8 +175,10 @@ def _find_shared_parts(
 
 
 def _resolve(
+    construct: Construct,
     declaration: Declaration,
     environment: EnvironmentSource,
+    values: Values,
     deployment: Deployment,
     placement: VpcPlacement | None,
     earlier_findings: Sequence[Finding],
@@ -171,22 +188,66 @@ def _resolve(
     Raises:
         FindingsError: every mistake.
     """
+    environments = environment.runs or ((environment.environment, environment.source),)
     try:
-        source = _with_network(declaration.spec.source(), placement)
-        root = root_of(source.file)
-        spec_file = load_spec(source, Layering(FleetFiles(root) if root else None, environment.source))
+        sources = [_with_network(source, placement) for source in declaration.spec.sources(values)]
+        root = root_of(sources[0].file)
+        files = FleetFiles(root) if root else None
+        count = max(len(sources), len(environments))
+        spec_files = values.run(
+            lambda run: load_spec(_of(sources, run), Layering(files, _of(environments, run)[1])), count
+        )
     except FindingsError as error:
         raise FindingsError([*earlier_findings, *error.findings]) from error
-    data = declaration.spec.data(spec_file.spec, deployment.environment)
-    allowed_environment = _with_allowed_network(environment.environment, placement)
-    context = EndpointContext(loaded=spec_file, environment=allowed_environment, lock=data.lock)
-    endpoint, findings = resolve_endpoint(
-        _with_dashboard(deployment, declaration.dashboard),
-        context,
-        [*earlier_findings, *data.findings],
-        data.model_data,
-    )
+    data = declaration.spec.data(construct, spec_files[0].spec, deployment.environment)
+    contexts = [
+        EndpointContext(
+            loaded=spec_file,
+            environment=_with_allowed_network(_of(environments, run)[0], placement),
+            lock=data.lock,
+        )
+        for run, spec_file in enumerate(spec_files)
+    ]
+    rule_results = values.common([rule_findings(context, is_deploy=True) for context in contexts])
+    findings = [*earlier_findings, *data.findings, *rule_results]
+    deployment = _with_dashboard(deployment, declaration.dashboard)
+    endpoints = [
+        assemble_endpoint(deployment, context, findings, data.model_data) for context in contexts[:2]
+    ]
+    endpoint = endpoints[0] if count == 1 else values.put_back(*endpoints)
+    if len({context.named_ami or (context.ami and context.ami.name) for context in contexts}) > 1:
+        endpoint = replace(endpoint, ami=None)  # which host image fits depends on a value
+    if declaration.image:
+        own = replace(endpoint.image, address=declaration.image.uri, is_own=True)
+        endpoint = replace(endpoint, image=own, engine_image=own, repositories=())
+    elif is_token(deployment.region):
+        endpoint = _with_registry(construct, endpoint)
     return placement.with_placement(endpoint) if placement else endpoint, findings
+
+
+def _with_registry(construct: Construct, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:
+    """An endpoint of a stack without a region: another account keeps the release's image in some regions."""
+    stack, release = Stack.of(construct), endpoint.image.details.name
+    accounts = {
+        region: {"Account": image(release, region).account}
+        for region in regions_of(release)
+        if partition_of(region) == endpoint.deployment.partition
+    }
+    id = f"TritonRegistries{release}"
+    mapping = stack.node.try_find_child(id) or CfnMapping(stack, id, mapping=accounts)
+    assert isinstance(mapping, CfnMapping)  # noqa: S101 (it is of this module alone)
+    account = mapping.find_in_map(endpoint.deployment.region, "Account")
+    return replace(
+        endpoint,
+        image=replace(endpoint.image, account=account),
+        engine_image=replace(endpoint.engine_image, account=account),
+        repositories=tuple(replace(repository, account=account) for repository in endpoint.repositories),
+    )
+
+
+def _of(runs: Sequence[T], run: int) -> T:
+    """The item of a run; one that depends on no value of the deploy is of all runs."""
+    return runs[run] if len(runs) > 1 else runs[0]
 
 
 def _missing_support(environment: EnvironmentSource) -> Finding:

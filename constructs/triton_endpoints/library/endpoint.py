@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jsii
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -15,9 +16,10 @@ from constructs import Construct
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.declaration import Declaration, declare
-from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.environment import EnvironmentProp, invalid_props
+from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import VpcProps
+from triton_endpoints.library.network import VpcProps, connections_of
 from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout, Scaling
 from triton_endpoints.library.reference import EndpointReference
 from triton_endpoints.library.spec import FileSpec, PropsSpec
@@ -32,7 +34,7 @@ class TritonEndpoint(EndpointReference):
     what is doubtful are warnings. What endpoints share is of an EndpointSupport.
     """
 
-    parts: EndpointParts | None
+    _parts: EndpointParts | None
     _role: iam.IRole | None
     _alarms: tuple[cloudwatch.IAlarm, ...] | None
 
@@ -57,6 +59,7 @@ class TritonEndpoint(EndpointReference):
         vpc_subnets: ec2.SubnetSelection | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         isolated: bool = False,
+        role: iam.IRole | None = None,
         container: Keys | None = None,
         container_environment: Mapping[str, str] | None = None,
         metrics: Keys | None = None,
@@ -64,7 +67,7 @@ class TritonEndpoint(EndpointReference):
         timeouts: Keys | None = None,
         samples: Sequence[Keys] = (),
         warm: Sequence[str] = (),
-        image_digest: str | None = None,
+        image: TritonImage | None = None,
         cloudformation: Mapping[str, Keys] | None = None,
         allow: Mapping[str, str] | None = None,
     ) -> None:
@@ -90,6 +93,8 @@ class TritonEndpoint(EndpointReference):
             vpc_subnets: Which of its subnets; default: the private ones.
             security_groups: Those of the containers; default: a new one.
             isolated: No call leads into or out of the container but SageMaker's own.
+            role: What the container acts in; default: a role of its own. It gets the permissions that the
+                container needs, unless it is imported as immutable.
             container: Keys of `container` of a spec.
             container_environment: Further variables of the container.
             metrics: Keys of `metrics` of a spec.
@@ -97,7 +102,7 @@ class TritonEndpoint(EndpointReference):
             timeouts: Keys of `timeouts` of a spec.
             samples: Calls that the endpoint has to answer after each deploy, each with the keys of a spec.
             warm: Targets of a multi-model endpoint that are loaded after each deploy.
-            image_digest: The digest of the release's image.
+            image: The container's image; default: SageMaker's own of the release.
             cloudformation: Raw properties, by resource and path.
             allow: Rules that are broken on purpose, each with the reason.
         """
@@ -120,7 +125,7 @@ class TritonEndpoint(EndpointReference):
                 "timeouts": timeouts,
                 "samples": list(samples),
                 "warm": list(warm),
-                "image_digest": image_digest,
+                "image_digest": image.digest if image else None,
                 "cloudformation": cloudformation,
                 "allow": allow,
             },
@@ -132,6 +137,8 @@ class TritonEndpoint(EndpointReference):
                 support=support,
                 alarm_actions=alarm_actions,
                 dashboard=dashboard,
+                role=role,
+                image=image.bind(self) if image and image.bind else None,
                 network=VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups),
             )
         )
@@ -150,6 +157,7 @@ class TritonEndpoint(EndpointReference):
         model_data_key: kms.IKey | None = None,
         alarm_actions: AlarmActions | None = None,
         dashboard: bool | None = None,
+        role: iam.IRole | None = None,
         vpc: ec2.IVpc | None = None,
         vpc_subnets: ec2.SubnetSelection | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
@@ -169,6 +177,7 @@ class TritonEndpoint(EndpointReference):
             model_data_key: The KMS key of these objects.
             alarm_actions: What alarms do, in place of the support's topics.
             dashboard: Whether there is one; default: the environment's.
+            role: What the container acts in; default: a role of its own.
             vpc: The VPC of the containers; default: `network` of the spec.
             vpc_subnets: Which of its subnets; default: the private ones.
             security_groups: Those of the containers; default: a new one.
@@ -187,6 +196,7 @@ class TritonEndpoint(EndpointReference):
                 support=support,
                 alarm_actions=alarm_actions,
                 dashboard=dashboard,
+                role=role,
                 network=VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups),
             )
         )
@@ -197,25 +207,57 @@ class TritonEndpoint(EndpointReference):
         """An endpoint of the stack's account and region that is deployed elsewhere."""
         return EndpointReference(scope, id, endpoint_name=endpoint_name)
 
+    @classmethod
+    def from_endpoint_arn(cls, scope: Construct, id: str, endpoint_arn: str) -> EndpointReference:
+        """An endpoint of any account and region that is deployed elsewhere; its name is that of the ARN."""
+        name = Stack.of(scope).split_arn(endpoint_arn, ArnFormat.SLASH_RESOURCE_NAME).resource_name
+        return EndpointReference(scope, id, endpoint_name=name or "", endpoint_arn=endpoint_arn)
+
+    @classmethod
+    def from_endpoint_attributes(
+        cls, scope: Construct, id: str, *, endpoint_name: str, endpoint_arn: str
+    ) -> EndpointReference:
+        """An endpoint of any account and region that is deployed elsewhere.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            endpoint_name: Its name as its metrics have it, in upper and lower case.
+            endpoint_arn: Its ARN.
+        """
+        return EndpointReference(scope, id, endpoint_name=endpoint_name, endpoint_arn=endpoint_arn)
+
+    @property
+    def parts(self) -> EndpointParts:
+        """The constructs and resources of the endpoint.
+
+        Raises:
+            ValueError: the props are wrong; the text is that of the synth.
+        """
+        if self._parts is None:
+            supports = [self._support] if self._support else []
+            raise invalid_props(self, *supports)
+        return self._parts
+
     @property
     def endpoint_name(self) -> str:
         """The EndpointName for `invoke_endpoint`; who refers to it is deployed after the endpoint."""
-        return self.parts.served.endpoint.attr_endpoint_name if self.parts else self._name
+        return self._parts.served.endpoint.attr_endpoint_name if self._parts else self._name
 
     @property
     def endpoint_arn(self) -> str:
         """The ARN, as SageMaker answers it."""
-        return self.parts.served.endpoint.ref if self.parts else super().endpoint_arn
+        return self._parts.served.endpoint.ref if self._parts else super().endpoint_arn
 
     @property
     def role(self) -> iam.IRole:
-        """The container's role; the endpoint does not wait for what others grant to it."""
+        """The container's role; the Model waits for what others grant to it."""
         if self._role is None:
-            self._role = (
-                iam.Role.from_role_arn(self, "ExecutionRole", self.parts.role.role.attr_arn)
-                if self.parts
-                else iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
-            )
+            # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
+            name = self._parts.role.name if self._parts else "unresolved"
+            self._role = self._given_role or iam.Role.from_role_name(self, "ExecutionRole", name)
+            if self._parts:
+                self._parts.model.model.node.add_dependency(self._role)
         return self._role
 
     @property
@@ -225,14 +267,18 @@ class TritonEndpoint(EndpointReference):
 
     @property
     def connections(self) -> ec2.Connections:
-        """The security groups of the containers, where the endpoint is in a VPC."""
-        return ec2.Connections(security_groups=list(self._placement.groups) if self._placement else [])
+        """The security groups of the containers.
+
+        Raises:
+            ValueError: the endpoint has no `vpc`.
+        """
+        return connections_of(self, self._placement)
 
     @property
     def alarms(self) -> tuple[cloudwatch.IAlarm, ...]:
         """The operators' alarms, for composite alarms and the like."""
         if self._alarms is None:
-            cfn_alarms = self.parts.alarms.alarms if self.parts else ()
+            cfn_alarms = self._parts.alarms.alarms if self._parts else ()
             self._alarms = tuple(
                 cloudwatch.Alarm.from_alarm_arn(self, f"{alarm.node.id}Alarm", alarm.attr_arn)
                 for alarm in cfn_alarms
@@ -240,9 +286,14 @@ class TritonEndpoint(EndpointReference):
         return self._alarms
 
     def _declare(self, declaration: Declaration) -> None:
-        self._role, self._alarms = None, None
+        self._role, self._alarms, self._support = None, None, declaration.support
+        self._given_role = declaration.role
         self._placement = declaration.network.placement(self)
-        self.parts = declare(self, declaration, self._placement)
+        self._parts = declare(self, declaration, self._placement)
+        if self._parts is not None:
+            self.node.default_child = self._parts.served.endpoint
+            if declaration.image:
+                declaration.image.repository.grant_pull(self)
 
 
 class _SpecEndpoint(TritonEndpoint):

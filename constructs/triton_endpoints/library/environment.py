@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,11 +12,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 import jsii
-from aws_cdk import Annotations, Stack, Tags, Token
+from aws_cdk import Annotations, Stack, Tags
 from aws_cdk import aws_iam as iam
-from constructs import Construct, IValidation
+from constructs import Construct, IConstruct, IValidation
 
 from triton_endpoints.library.props import Keys, yaml_value
+from triton_endpoints.library.values import RUNS, Values, is_token
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.reader import read_source
@@ -75,14 +79,44 @@ class _Problems:
         return self._texts
 
 
+CLI = "CDK_OUTDIR"
+"""A variable that the CDK CLI sets for the app."""
+_errors: defaultdict[str, list[str]] = defaultdict(list)
+"""The errors of constructs, by their references."""
+
+
 def report(construct: Construct, findings: Iterable[Finding]) -> None:
-    """Let errors fail the synth at the construct's path, and warnings be annotations to acknowledge."""
+    """Let errors fail the synth at the construct's path, and warnings be annotations to acknowledge.
+
+    Under the CDK CLI, errors are annotations too: it prints them without a traceback, and then fails.
+    Elsewhere, such as in `Template.from_stack`, nobody reads annotations, and a validation raises.
+    """
     unique_findings = list(dict.fromkeys(findings))
     if errors := [text(finding) for finding in unique_findings if finding.severity is Severity.ERROR]:
-        construct.node.add_validation(_Problems(errors))
+        _errors[reference(construct)] += errors
+        if CLI in os.environ:
+            for error in errors:
+                Annotations.of(construct).add_error(error)
+        else:
+            construct.node.add_validation(_Problems(errors))
     for finding in unique_findings:
         if finding.severity is Severity.WARNING:
             Annotations.of(construct).add_warning_v2(f"triton-fleet:{finding.code}", text(finding))
+
+
+def invalid_props(*constructs: Construct) -> ValueError:
+    """An error with what the synth will report of constructs, for what these cannot give."""
+    lines = [
+        f"[{construct.node.path}] {line}"
+        for construct in constructs
+        for line in _errors[reference(construct)]
+    ]
+    return ValueError("\n".join(lines))
+
+
+def reference(construct: IConstruct) -> str:
+    """The identity of a construct: an object that the CDK made itself is a new one for each look."""
+    return str(construct.__jsii_ref__.ref)  # type: ignore[attr-defined]
 
 
 def text(finding: Finding) -> str:
@@ -93,7 +127,8 @@ def text(finding: Finding) -> str:
 
 
 SUFFIX = ".yaml"
-REMEDY = 'give the stack both: `env=Environment(account="111122223333", region="us-east-1")`'
+_HYPHENED_NAME = re.compile(r"(?=.{3,15}$)[a-z][a-z0-9]*(-[a-z0-9]+)+")
+"""A name that a fleet's environment cannot have: there, hyphens separate the parts of stacks' names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,11 +181,17 @@ class EnvironmentSource:
 
     environment: Environment
     source: Source
+    values: Values = field(default_factory=Values)
+    runs: tuple[tuple[Environment, Source], ...] = ()
+    """The environment with each of the stand-ins for `values`; empty where it has none."""
 
     @cached_property
     def deployment(self) -> Deployment:
         """Where its fleet lives."""
-        return Deployment.of(self.environment)
+        if not self.runs:
+            return Deployment.of(self.environment)
+        first, second = (Deployment.of(environment) for environment, _ in self.runs[:2])
+        return self.values.put_back(first, second)
 
 
 def is_name(prop: EnvironmentProp | None) -> bool:
@@ -162,33 +203,54 @@ def read_environment(scope: Construct, prop: EnvironmentProp) -> EnvironmentSour
     """The environment of a construct.
 
     Raises:
-        FindingsError: it is wrong, or the stack has no account and region, or others.
+        FindingsError: it is wrong, or the stack has another account or region.
     """
     stack = Stack.of(scope)
     account_and_region = {"account": stack.account, "region": stack.region}
-    unknown = [name for name, value in account_and_region.items() if Token.is_unresolved(value)]
-    if unknown:
-        message = f"the {' and the '.join(unknown)} of stack {stack.stack_name!r} are decided by the deploy"
-        raise FindingsError([Finding(code="FL609", message=message, hint=REMEDY)])
-    if isinstance(prop, FleetEnvironment):
-        source = source_of_props(
-            _keys(prop) | account_and_region, {("environment",): "environment.name"}, "environment"
-        )
-    elif is_name(prop):
-        source = source_of_props({"environment": prop, **account_and_region}, {}, "")
+    values = Values()
+    names: Mapping[KeyPath, str] = {}
+    if isinstance(prop, Path) or (isinstance(prop, str) and not is_name(prop)):
+        sources = [read_source(Path(prop))]
     else:
-        source = read_source(Path(prop))
-    environment = validate(Environment, source)
-    findings = own_findings(environment, source)
-    for name, value in account_and_region.items():
-        if (own_value := getattr(environment, name)) != value:
-            message = f"{prop} has the {name} {own_value!r}, and stack {stack.stack_name!r} has {value!r}"
-            findings.append(
-                Finding(code="FL609", message=message, hint="name another environment, or another stack env")
-            )
-    if findings:
-        raise FindingsError(findings)
-    return EnvironmentSource(environment, source)
+        keys: dict[str, object] = {"environment": prop}
+        root = ""
+        if isinstance(prop, FleetEnvironment):
+            keys, root = _keys(prop), "environment"
+        names = {("environment",): "environment.name"} if root else {}
+        prefix = f"{root}." if root else ""
+        path: KeyPath = ("environment",)
+        name = str(keys["environment"])
+        if is_token(name):
+            message = f"`{prop_name(path, names, prefix)}` is a token"
+            hint = "write the name: those of functions, topics and buckets follow from it"
+            place = Path(prop_name(path, names, prefix))
+            raise FindingsError([Finding(code="FL112", message=message, hint=hint, file=place)])
+        own = (
+            {path: [f"{name.replace('-', 'x')}{run}" for run in range(RUNS)]}
+            if _HYPHENED_NAME.fullmatch(name)
+            else {}
+        )
+        documents = values.documents(
+            {**keys, **account_and_region}, lambda path: prop_name(path, names, prefix), own
+        )
+        sources = [source_of_props(document, names, root) for document in documents]
+
+    def read(number: int) -> Environment:
+        environment = validate(Environment, sources[number])
+        findings = own_findings(environment, sources[number])
+        for name, value in account_and_region.items():
+            own_value = getattr(environment, name)
+            if own_value != value and not is_token(value):
+                message = f"{prop} has the {name} {own_value!r}, and stack {stack.stack_name!r} has {value!r}"
+                hint = "name another environment, or another stack env"
+                findings.append(Finding(code="FL609", message=message, hint=hint))
+        if findings:
+            raise FindingsError(findings)
+        return environment
+
+    environments = values.run(read, len(sources))
+    runs = tuple(zip(environments, sources, strict=True)) if len(sources) > 1 else ()
+    return EnvironmentSource(environments[0], sources[0], values, runs)
 
 
 def _keys(props: FleetEnvironment) -> dict[str, object]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias
 
 from aws_cdk import Duration
+from aws_cdk import aws_logs as logs
 
 Time: TypeAlias = str | Duration
 """A time with its unit, `"600s"` or `"10m"`, or a Duration of the CDK."""
-Threshold: TypeAlias = str | int | Mapping[Literal["warning", "critical"], str | int] | None
-"""`"200ms"`, `"1%"`, or one value by severity; None for no alarm."""
+ThresholdValue: TypeAlias = str | int | Duration
+Threshold: TypeAlias = ThresholdValue | Mapping[Literal["warning", "critical"], ThresholdValue] | None
+"""`"200ms"`, `"1%"`, a Duration, or one value by severity; None for no alarm."""
 Keys: TypeAlias = Mapping[str, object]
 """Keys of a spec's section, as docs/spec.md has them."""
 
@@ -77,7 +79,8 @@ class Alarms:
 class Capture:
     """Which calls are kept in the artifact bucket: `capture` of a spec."""
 
-    sample: str
+    sample: str | float
+    """`"10%"`, or the percentage as a number."""
     requests: bool = True
     responses: bool = True
 
@@ -87,18 +90,54 @@ Props: TypeAlias = Instance | Rollout | Alarms | Capture
 
 def spec_keys(props: Props) -> dict[str, object]:
     """Props as the keys of a spec; those that are left out have the spec's defaults."""
+    is_share = isinstance(props, Capture)
     return {
-        field.name: yaml_value(value)
+        field.name: f"{value}%" if is_share and type(value) in (int, float) else yaml_value(value)
         for field in fields(props)
         if (value := getattr(props, field.name)) is not field.default
     }
 
 
+_RETENTION_DAYS: Mapping[str, int] = {
+    "ONE_DAY": 1,
+    "THREE_DAYS": 3,
+    "FIVE_DAYS": 5,
+    "ONE_WEEK": 7,
+    "TWO_WEEKS": 14,
+    "ONE_MONTH": 30,
+    "TWO_MONTHS": 60,
+    "THREE_MONTHS": 90,
+    "FOUR_MONTHS": 120,
+    "FIVE_MONTHS": 150,
+    "SIX_MONTHS": 180,
+    "ONE_YEAR": 365,
+    "THIRTEEN_MONTHS": 400,
+    "EIGHTEEN_MONTHS": 545,
+    "TWO_YEARS": 731,
+    "THREE_YEARS": 1096,
+    "FIVE_YEARS": 1827,
+    "SIX_YEARS": 2192,
+    "SEVEN_YEARS": 2557,
+    "EIGHT_YEARS": 2922,
+    "NINE_YEARS": 3288,
+    "TEN_YEARS": 3653,
+}
+"""Source: aws-cdk-lib, aws_logs.RetentionDays."""
+_ARNS = ("key_arn", "managed_policy_arn", "function_arn", "queue_arn", "role_arn")
+"""Of constructs that stand where a file has an ARN."""
+
+
 def yaml_value(value: object) -> object:
     """A value as YAML has it: durations with their unit, sequences as lists."""
+    for attribute in _ARNS:
+        if not isinstance(value, str | int | float | Mapping) and hasattr(value, attribute):
+            return getattr(value, attribute)
     match value:
+        case logs.RetentionDays():
+            return _RETENTION_DAYS.get(value.name, value.name)
         case Duration():
-            return f"{int(value.to_seconds())}s"
+            milliseconds = int(value.to_milliseconds())
+            return f"{milliseconds // 1000}s" if milliseconds % 1000 == 0 else f"{milliseconds}ms"
         case Mapping():
             return {str(key): yaml_value(inner) for key, inner in value.items()}
         case list() | tuple():

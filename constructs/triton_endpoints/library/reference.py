@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TypedDict, Unpack
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypedDict, Unpack
 
-from aws_cdk import Duration, Stack
+import jsii
+from aws_cdk import Aws, Duration, Resource, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk.interfaces import aws_sagemaker as interfaces
 from constructs import Construct
 
 from triton_endpoints.library.declaration import Declaration
@@ -34,23 +37,29 @@ class MetricOptions(TypedDict, total=False):
     unit: cloudwatch.Unit
 
 
-class EndpointReference(Construct):
-    """An endpoint that is deployed elsewhere: `TritonEndpoint.from_endpoint_name` makes one.
+@jsii.implements(sagemaker.IEndpoint)
+class EndpointReference(Resource):
+    """An endpoint that is deployed elsewhere: `TritonEndpoint.from_endpoint_name` and the like make one.
+
+    It is the CDK's own `IEndpoint`, which the integration of an API takes, for example.
 
     Options of the metrics are `account`, `color`, `label`, `period`, `region`, `statistic` and `unit` of
     `aws_cloudwatch.Metric`. Metrics are of the one variant that every endpoint of this product has.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint_name: str) -> None:
-        """Name an endpoint of the stack's account and region.
+    def __init__(
+        self, scope: Construct, id: str, *, endpoint_name: str, endpoint_arn: str | None = None
+    ) -> None:
+        """Name an endpoint.
 
         Args:
             scope: The parent.
             id: The construct's own.
             endpoint_name: The endpoint's name.
+            endpoint_arn: Its ARN; default: that of the name in the stack's account and region.
         """
-        super().__init__(scope, id)
-        self._name = endpoint_name
+        super().__init__(scope, id, environment_from_arn=endpoint_arn)
+        self._name, self._arn = endpoint_name, endpoint_arn
 
     @property
     def endpoint_name(self) -> str:
@@ -59,15 +68,21 @@ class EndpointReference(Construct):
 
     @property
     def endpoint_arn(self) -> str:
-        """The ARN, in which SageMaker writes the name in lower case."""
-        return Stack.of(self).format_arn(
-            service="sagemaker", resource="endpoint", resource_name=self._name.lower()
-        )
+        """The ARN, in which SageMaker writes the name in lower case; a name that is a token has to be so."""
+        if self._arn is not None:
+            return self._arn
+        name = self._name if Token.is_unresolved(self._name) else self._name.lower()
+        return Stack.of(self).format_arn(service="sagemaker", resource="endpoint", resource_name=name)
+
+    @property
+    def endpoint_ref(self) -> interfaces.EndpointReference:
+        """The reference by which generated constructs of the CDK take an endpoint."""
+        return interfaces.EndpointReference(endpoint_arn=self.endpoint_arn)
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let somebody invoke the endpoint, and no other."""
         return iam.Grant.add_to_principal(
-            grantee=grantee, actions=[INVOKE], resource_arns=[self.endpoint_arn], scope=self
+            grantee=grantee, actions=[INVOKE], resource_arns=[self.endpoint_arn]
         )
 
     def metric(self, measure: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
@@ -85,12 +100,16 @@ class EndpointReference(Construct):
         except KeyError:
             raise ValueError(f"SageMaker has no metric {measure!r} of an endpoint") from None
         values = {"EndpointName": self._name, "VariantName": VARIANT}
-        return cloudwatch.Metric(
+        if self._arn is not None:
+            options = {"account": self.env.account, "region": self.env.region, **options}
+        result = cloudwatch.Metric(
             namespace=metric.namespace,
             metric_name=metric.name,
             dimensions_map={name: values[name] for name in metric.dimensions},
             **options,
         )
+        # A dashboard or an alarm of another region then shows this one's.
+        return result.attach_to(self)
 
     def metric_invocations(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Calls; the default statistic is the sum."""
@@ -172,7 +191,8 @@ class ImportedEndpoint(EndpointReference):
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: the
                 support's.
             support: What endpoints share; default: the environment's, if the app has declared it before.
-            metrics: Keys of `metrics` of a spec.
+            metrics: Keys of `metrics` of a spec; here `triton` is off by default, because only the containers
+                of this product publish Triton's metrics to `TritonFleet/NAME`.
         """
         super().__init__(scope, id, endpoint_name=endpoint_name)
         self._spec = PropsSpec(
@@ -181,14 +201,62 @@ class ImportedEndpoint(EndpointReference):
             instance=instance,
             model=model,
             alarms=None,
-            sections={"metrics": metrics},
+            sections={"metrics": {"triton": False, **(metrics or {})}},
         )
         self._environment, self._support = environment, support
 
 
-def declaration_of(
-    endpoint: ImportedEndpoint, *, alarms: Alarms | None = None, scaling: Scaling | None = None
-) -> Declaration:
-    """The declaration of an imported endpoint, with the alarms and the scaling of its companions."""
-    spec = replace(endpoint._spec, alarms=alarms, scaling=scaling)
-    return Declaration(spec=spec, environment=endpoint._environment, support=endpoint._support)
+AnyEndpoint: TypeAlias = sagemaker.IEndpoint | sagemaker.CfnEndpoint
+"""A TritonEndpoint, an ImportedEndpoint, a `CfnEndpoint`, or any `IEndpoint` of the CDK."""
+UNKNOWN = str(Aws.NO_VALUE)
+"""A fact of an endpoint that is not described; it is a token, as a value of the deploy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Companion:
+    """The props that alarms, scaling and a dashboard of an endpoint have in common.
+
+    Attributes:
+        environment: Default: that of a described endpoint, else `app`.
+        support: What has the alarms' topics.
+        instance_type: The type of the variant; default: as it is described, else not known.
+        variant: The variant's name.
+    """
+
+    endpoint: AnyEndpoint
+    environment: EnvironmentProp | None = None
+    support: EndpointSupport | None = None
+    instance_type: str | None = None
+    variant: str = VARIANT
+
+    @property
+    def endpoint_name(self) -> str:
+        """The endpoint's name, a token perhaps."""
+        if isinstance(self.endpoint, sagemaker.CfnEndpoint):
+            return self.endpoint.attr_endpoint_name
+        return self.endpoint.endpoint_name
+
+    def declaration(self, *, alarms: Alarms | None = None, scaling: Scaling | None = None) -> Declaration:
+        """The endpoint as it is described, with the alarms and scaling of the companion, for the rules."""
+        description = self.endpoint if isinstance(self.endpoint, ImportedEndpoint) else None
+        spec = description._spec if description else self._bare_spec()
+        if self.instance_type is not None:
+            spec = replace(spec, instance=Instance(type=self.instance_type))
+        environment, support = self.environment, self.support
+        if description and environment is None and support is None:
+            environment, support = description._environment, description._support
+        if environment is None and support is None:
+            environment = "app"
+        return Declaration(
+            spec=replace(spec, alarms=alarms, scaling=scaling), environment=environment, support=support
+        )
+
+    def _bare_spec(self) -> PropsSpec:
+        return PropsSpec(
+            endpoint_name=self.endpoint_name,
+            triton=UNKNOWN,
+            instance=Instance(type=UNKNOWN),
+            model=TritonModel.single(UNKNOWN),
+            alarms=None,
+            sections={"metrics": {"triton": False}},
+        )

@@ -5,23 +5,53 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import jsii
+from aws_cdk import Resource, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk.interfaces import aws_sagemaker as interfaces
 from constructs import Construct
 
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.library.declaration import Declaration, resolve
-from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.environment import EnvironmentProp, invalid_props
+from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import VpcProps
+from triton_endpoints.library.network import VpcProps, connections_of
 from triton_endpoints.library.props import Instance, Keys
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 
-@jsii.implements(iam.IGrantable, ec2.IConnectable)
-class SageMakerModel(Construct):
+class TritonRole(iam.Role):
+    """A role for Triton containers, for `role` of endpoints and Models, which add what each needs.
+
+    SageMaker alone may take it on, for this account.
+    """
+
+    def __init__(
+        self, scope: Construct, id: str, *, permissions_boundary: iam.IManagedPolicy | None = None
+    ) -> None:
+        """Declare the role.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            permissions_boundary: The policy that bounds it; default: none.
+        """
+        conditions = {"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}}
+        super().__init__(
+            scope,
+            id,
+            assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com", conditions=conditions),
+            description="Execution role of Triton containers",
+            permissions_boundary=permissions_boundary,
+        )
+
+
+@jsii.implements(iam.IGrantable, ec2.IConnectable, interfaces.IModelRef)
+class SageMakerModel(Resource):
     """A Model and its execution role, for an endpoint configuration of the app's own."""
 
     def __init__(
@@ -39,10 +69,11 @@ class SageMakerModel(Construct):
         vpc_subnets: ec2.SubnetSelection | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         isolated: bool = False,
+        role: iam.IRole | None = None,
         container: Keys | None = None,
         container_environment: Mapping[str, str] | None = None,
         metrics: Keys | None = None,
-        image_digest: str | None = None,
+        image: TritonImage | None = None,
         cloudformation: Mapping[str, Keys] | None = None,
         allow: Mapping[str, str] | None = None,
     ) -> None:
@@ -62,10 +93,12 @@ class SageMakerModel(Construct):
             vpc_subnets: Which of its subnets; default: the private ones.
             security_groups: Those of the containers; default: a new one.
             isolated: No call leads into or out of the container but SageMaker's own.
+            role: What the container acts in; default: a role of its own. It gets the permissions that the
+                container needs, unless it is imported as immutable.
             container: Keys of `container` of a spec.
             container_environment: Further variables of the container.
             metrics: Keys of `metrics` of a spec.
-            image_digest: The digest of the release's image.
+            image: The container's image; default: SageMaker's own of the release.
             cloudformation: Raw properties, by resource and path.
             allow: Rules that are broken on purpose, each with the reason.
         """
@@ -80,21 +113,31 @@ class SageMakerModel(Construct):
                 "container": container,
                 "environment": container_environment,
                 "metrics": metrics,
-                "image_digest": image_digest,
+                "image_digest": image.digest if image else None,
                 "cloudformation": cloudformation,
                 "allow": allow,
             },
         )
         network = VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups)
         self._placement = network.placement(self)
-        declaration = Declaration(spec=spec, environment=environment, support=support, network=network)
+        place = image.bind(self) if image and image.bind else None
+        declaration = Declaration(
+            spec=spec, environment=environment, support=support, image=place, network=network
+        )
         resolution = resolve(self, declaration, self._placement, needs_support=False)
+        self._resolution = resolution
         if resolution is None:
-            self._model, self._role = None, iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
+            self._model = None
+            self._role = role or iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
             return
-        role = EndpointRole(self, "Role", endpoint=resolution.endpoint)
-        self._model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=role).model
-        self._role = iam.Role.from_role_arn(self, "ExecutionRole", role.role.attr_arn)
+        own_role = EndpointRole(self, "Role", endpoint=resolution.endpoint, given_role=role)
+        self._model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=own_role).model
+        # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
+        self._role = role or iam.Role.from_role_name(self, "ExecutionRole", own_role.name)
+        self._model.node.add_dependency(self._role)
+        self.node.default_child = self._model
+        if place:
+            place.repository.grant_pull(self)
 
     @property
     def model_name(self) -> str:
@@ -102,8 +145,18 @@ class SageMakerModel(Construct):
         return self._model.attr_model_name if self._model else "unresolved"
 
     @property
+    def model_arn(self) -> str:
+        """The ARN of the Model."""
+        return self._model.ref if self._model else "unresolved"
+
+    @property
+    def model_ref(self) -> interfaces.ModelReference:
+        """The reference by which generated constructs of the CDK take a Model."""
+        return interfaces.ModelReference(model_arn=self.model_arn)
+
+    @property
     def role(self) -> iam.IRole:
-        """The container's role; the Model does not wait for what others grant to it."""
+        """The container's role; the Model waits for what others grant to it."""
         return self._role
 
     @property
@@ -113,5 +166,20 @@ class SageMakerModel(Construct):
 
     @property
     def connections(self) -> ec2.Connections:
-        """The security groups of the containers, where the Model is in a VPC."""
-        return ec2.Connections(security_groups=list(self._placement.groups) if self._placement else [])
+        """The security groups of the containers.
+
+        Raises:
+            ValueError: the Model has no `vpc`.
+        """
+        return connections_of(self, self._placement)
+
+
+def facts_of(model: SageMakerModel) -> ResolvedEndpoint:
+    """The facts that a Model's props lead to, such as the host image that a configuration needs.
+
+    Raises:
+        ValueError: the props are wrong; the text is that of the synth.
+    """
+    if model._resolution is None:
+        raise invalid_props(model)
+    return model._resolution.endpoint

@@ -5,18 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 from typing import ClassVar, Literal
-from weakref import WeakKeyDictionary
 
-from aws_cdk import Acknowledgment, Stack, Token, Validations
+from aws_cdk import Acknowledgment, Stack, Stage, Token, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
+from triton_endpoints.acknowledgements import flat
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.foundation import FoundationParts
 from triton_endpoints.library.alarm_actions import SupportTopics
-from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment, report
+from triton_endpoints.library.environment import (
+    EnvironmentProp,
+    EnvironmentSource,
+    read_environment,
+    reference,
+    report,
+)
 from triton_endpoints.policy import document
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
@@ -40,7 +46,7 @@ def claim(construct: Construct, subject: str, hint: str) -> None:
         FindingsError: another construct declares it.
     """
     stack = Stack.of(construct)
-    key = (_reference(construct.node.root), stack.account, stack.region, subject.lower())
+    key = (reference(construct.node.root), stack.account, stack.region, subject.lower())
     owner = _owners.setdefault(key, construct.node.path)
     if owner != construct.node.path:
         message = f"{owner} declares {subject} of this account and region already"
@@ -75,8 +81,7 @@ class SharedParts:
         parts: What is declared; None where it is deployed already.
     """
 
-    # In order of declaration, in which a WeakSet is not.
-    _instances: ClassVar[WeakKeyDictionary[SharedParts, None]] = WeakKeyDictionary()
+    _by_app: ClassVar[dict[str, list[SharedParts]]] = {}
 
     def __init__(
         self,
@@ -105,15 +110,16 @@ class SharedParts:
             report(construct, [Finding(code="FL610", message=message, hint=hint)])
             return
         self.deployment = deployment
-        SharedParts._instances[self] = None
+        SharedParts._by_app.setdefault(reference(construct.node.root), []).append(self)
 
     @classmethod
     def of(cls, construct: Construct, deployment: Deployment) -> SharedParts | None:
-        """Parts that an environment's endpoints share, as the construct's app has declared them until now.
+        """Parts that an environment's endpoints share, as the construct's stage has declared them until now.
 
-        Among several it is the one that declares parts, else the first.
+        Among several it is the one that declares parts, else the first. A stage cannot refer to another one.
         """
-        same = cls._same(construct, deployment)
+        stage = _stage(construct)
+        same = [support for support in cls._same(construct, deployment) if _stage(support.construct) == stage]
         return next((support for support in same if support.parts is not None), same[0] if same else None)
 
     def read_for(self, construct: Construct) -> EnvironmentSource:
@@ -162,12 +168,11 @@ class SharedParts:
 
     @classmethod
     def _same(cls, construct: Construct, deployment: Deployment) -> list[SharedParts]:
-        root, names = construct.node.root, (deployment.environment, deployment.account, deployment.region)
+        names = (deployment.environment, deployment.account, deployment.region)
         return [
             support
-            for support in cls._instances
+            for support in cls._by_app.get(reference(construct.node.root), ())
             if support.deployment
-            and _is_same(support.construct.node.root, root)
             and (support.deployment.environment, support.deployment.account, support.deployment.region)
             == names
         ]
@@ -208,7 +213,7 @@ class SharedParts:
         )
         reason = "the stack of an endpoint; its id ends in what CloudFormation decides"
         Validations.of(policy).acknowledge(
-            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
+            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{flat(policy, resource)}]", reason=reason)
         )
         return policy
 
@@ -221,10 +226,11 @@ def _policy_name(id: str) -> str:
     return f"{id[: MAX_POLICY_NAME_CHARACTERS - len(end)]}{end}"
 
 
+def _stage(construct: Construct) -> str | None:
+    stage = Stage.of(construct)
+    return reference(stage) if stage else None
+
+
 def _is_same(first: IConstruct, second: IConstruct) -> bool:
     """Whether two objects stand for one construct: what the CDK made itself has a new one for each look."""
-    return _reference(first) == _reference(second)
-
-
-def _reference(construct: IConstruct) -> str:
-    return str(construct.__jsii_ref__.ref)  # type: ignore[attr-defined]
+    return reference(first) == reference(second)

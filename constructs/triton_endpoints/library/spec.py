@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from aws_cdk import aws_kms as kms
+from constructs import Construct
 
 from triton_endpoints.library.environment import prop_name, source_of_props
-from triton_endpoints.library.model import TritonModel, given_data, model_keys, url_findings
+from triton_endpoints.library.model import TritonModel, given_data, model_keys, packed_asset, url_findings
 from triton_endpoints.library.props import (
     Alarms,
     Capture,
@@ -21,12 +22,13 @@ from triton_endpoints.library.props import (
     spec_keys,
     yaml_value,
 )
+from triton_endpoints.library.values import Values
 from triton_fleet.endpoint.locks import read_lock_file
 from triton_fleet.endpoint.resolved_endpoint import GivenData
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import root_of
-from triton_fleet.spec.endpoint import Compression, EndpointSpec, Mode
+from triton_fleet.spec.endpoint import S3, Compression, EndpointSpec, Mode
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.source import KeyPath, Source
 
@@ -74,8 +76,8 @@ class PropsSpec:
     is_isolated: bool = False
     sections: Mapping[str, object] = field(default_factory=dict)
 
-    def source(self) -> Source:
-        """The spec, each key at its prop."""
+    def sources(self, values: Values) -> list[Source]:
+        """The spec, each key at its prop, with each of the stand-ins for its values."""
         nouns = {"instance": self.instance, "rollout": self.rollout, "capture": self.capture}
         data: dict[str, object] = {
             "endpoint": self.endpoint_name,
@@ -87,7 +89,8 @@ class PropsSpec:
             **({"network": {"isolated": True}} if self.is_isolated else {}),
             **{key: yaml_value(value) for key, value in self.sections.items() if value not in (None, [], {})},
         }
-        return source_of_props(data, NAMES, "")
+        documents = values.documents(data, lambda path: prop_name(path, NAMES))
+        return [source_of_props(document, NAMES, "") for document in documents]
 
     def in_props(self, finding: Finding) -> Finding:
         """A finding whose message names props, where it is about one."""
@@ -96,8 +99,17 @@ class PropsSpec:
         message = KEY.sub(lambda match: f"`{prop_name(_path(match[1]), NAMES)}{match[2]}", finding.message)
         return replace(finding, message=message)
 
-    def data(self, spec: EndpointSpec, environment: str) -> SpecData:
-        """The model data in S3."""
+    def data(self, scope: Construct, spec: EndpointSpec, environment: str) -> SpecData:
+        """The model data in S3, and the lock of a folder that is packed.
+
+        Raises:
+            FindingsError: the folder cannot be packed.
+        """
+        if self.model.folder is not None:
+            archive, asset = packed_asset(scope, self.model.folder)
+            lock = Lock(endpoint=spec.endpoint, archives={spec.packed[0].name: archive})
+            url = f"{S3}{asset.s3_bucket_name}/{asset.s3_object_key}"
+            return SpecData(lock, given_data(url, None), [])
         wrong = [
             replace(address_issue, file=Path("model.model_data_url"))
             for address_issue in url_findings(
@@ -117,13 +129,13 @@ class FileSpec:
     model_data_url: str | None
     model_data_key: kms.IKey | None
 
-    def source(self) -> Source:
+    def sources(self, values: Values) -> list[Source]:
         """The spec, each key at its place in the file.
 
         Raises:
             FindingsError: the file cannot be read.
         """
-        return read_source(self.file)
+        return [read_source(self.file)]
 
     def in_props(self, finding: Finding) -> Finding:
         """As it is: a message about a file names its keys."""
@@ -132,11 +144,11 @@ class FileSpec:
     def endpoint_name(self, default: str) -> str:
         """The name in the file; the default where it cannot be read."""
         try:
-            return str(self.source().data.get("endpoint", default))
+            return str(read_source(self.file).data.get("endpoint", default))
         except FindingsError:
             return default
 
-    def data(self, spec: EndpointSpec, environment: str) -> SpecData:
+    def data(self, scope: Construct, spec: EndpointSpec, environment: str) -> SpecData:
         """The data of the lock, or the data that replaces it."""
         if self.model_data_url is None:
             lock, wrong = read_lock_file(self._lock_file(spec, environment), environment, spec)

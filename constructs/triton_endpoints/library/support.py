@@ -6,12 +6,13 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from triton_endpoints.endpoint.alarms import topic_parameter
 from triton_endpoints.foundation import declare_foundation
-from triton_endpoints.library.environment import EnvironmentProp, bound_roles, report, tag
+from triton_endpoints.library.environment import EnvironmentProp, bound_roles, invalid_props, report, tag
 from triton_endpoints.library.shared_parts import SharedParts, claim_builds
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.alarms import AlarmSeverity
-from triton_fleet.spec.deployment import bucket_of
+from triton_fleet.spec.deployment import Deployment, bucket_of
 
 
 class EndpointSupport(Construct):
@@ -85,25 +86,43 @@ class EndpointSupport(Construct):
         return bucket_of(environment, account, region)
 
     @property
-    def bucket(self) -> s3.IBucket | None:
-        """The artifact bucket; None where nothing is declared here and none was given."""
-        return self._shared_parts.parts.bucket if self._shared_parts.parts else self._shared_parts.bucket
+    def bucket(self) -> s3.IBucket:
+        """The artifact bucket; that of a deployed support is known by its name.
+
+        Raises:
+            ValueError: the environment is wrong; the text is that of the synth.
+        """
+        shared_parts = self._shared_parts
+        if shared_parts.parts:
+            return shared_parts.parts.bucket
+        if shared_parts.bucket is None:
+            shared_parts.bucket = s3.Bucket.from_bucket_name(self, "Bucket", self._deployment.bucket)
+        return shared_parts.bucket
 
     def alarm_topic(self, severity: AlarmSeverity) -> sns.ITopic:
-        """The topic that alarms of a severity notify, of a support that is declared here.
+        """The topic that alarms of a severity notify; that of a deployed support is in the parameter store.
 
         Args:
             severity: `warning` or `critical`.
 
         Raises:
-            ValueError: it is deployed elsewhere, or wrong.
+            ValueError: the environment is wrong; the text is that of the synth.
         """
-        if self._shared_parts.parts is None:
-            raise ValueError(f"{self.node.path} declares no topics; take them from where it is declared")
         if severity not in self._topics:
-            arn = self._shared_parts.parts.topics.arns[severity]
-            self._topics[severity] = sns.Topic.from_topic_arn(self, f"{severity.capitalize()}Topic", arn)
+            name, parts = f"{severity.capitalize()}Topic", self._shared_parts.parts
+            if parts:
+                arn = parts.topics.arns[severity]
+            else:
+                parameter = topic_parameter(self, severity, self._deployment.alarm_topic(severity, None))
+                arn, name = parameter.value_as_string, f"Deployed{name}"
+            self._topics[severity] = sns.Topic.from_topic_arn(self, name, arn)
         return self._topics[severity]
+
+    @property
+    def _deployment(self) -> Deployment:
+        if self._shared_parts.deployment is None:
+            raise invalid_props(self)
+        return self._shared_parts.deployment
 
 
 class _DeployedSupport(EndpointSupport):

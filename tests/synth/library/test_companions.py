@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -22,8 +25,12 @@ from triton_endpoints import (
     Scaling,
     TritonAlarms,
     TritonDashboard,
+    TritonEndpoint,
+    TritonEndpointConfig,
     TritonModel,
+    TritonRole,
     TritonScaling,
+    Variant,
 )
 
 DESCRIBED: dict[str, Any] = {
@@ -184,3 +191,111 @@ class TestEngineBuilds:
             "[Host/Engines] FL613 Host/Support declares the engine builds of environment"
         )
         assert "engine_builds=False" in problem
+
+
+def a_cfn_endpoint(host: Host) -> sagemaker.CfnEndpoint:
+    return sagemaker.CfnEndpoint(host.stack, "Cfn", endpoint_config_name="by-hand")
+
+
+ENDPOINTS: dict[str, Any] = {
+    "a CfnEndpoint": a_cfn_endpoint,
+    "an endpoint of the CDK's": lambda host: TritonEndpoint.from_endpoint_name(
+        host.stack, "Other", "ranking"
+    ),
+    "a TritonEndpoint": lambda host: host.endpoint(support=host.support()),
+}
+
+
+@pytest.mark.parametrize("kind", ENDPOINTS)
+class TestAnyEndpoint:
+    def test_it_is_scaled_after_it_exists(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        endpoint = ENDPOINTS[kind](host)
+        scaling = Scaling(min=1, max=4).scale_on_invocations(600)
+        TritonScaling(host.stack, "Scaling", endpoint=endpoint, scaling=scaling, variant="Main")
+        template = host.template()
+        ((_, target),) = template.find_resources("AWS::ApplicationAutoScaling::ScalableTarget").items()
+        assert json.dumps(target["Properties"]["ResourceId"]).endswith('/variant/Main"]]}') or (
+            target["Properties"]["ResourceId"] == "endpoint/ranking/variant/Main"
+        )
+        endpoints = template.find_resources("AWS::SageMaker::Endpoint")
+        assert set(endpoints) <= set(target.get("DependsOn", []))
+
+    def test_it_has_alarms_and_a_dashboard_that_takes_widgets(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        endpoint = ENDPOINTS[kind](host)
+        own = cloudwatch.TextWidget(markdown="Whom to call", height=2)
+        TritonAlarms(host.stack, "Own", endpoint=endpoint, alarm_actions=[page(host)])
+        TritonDashboard(host.stack, "Dashboard", endpoint=endpoint, widgets=[own])
+        template = host.template()
+        bodies = [
+            json.dumps(dashboard["Properties"]["DashboardBody"])
+            for dashboard in template.find_resources("AWS::CloudWatch::Dashboard").values()
+        ]
+        assert [body for body in bodies if "Whom to call" in body and "ModelLatency" in body]
+        assert [id for id in template.find_resources("AWS::CloudWatch::Alarm") if id.startswith("Own")]
+
+    def test_a_target_for_all_gpus_needs_the_instance_type(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        endpoint = ENDPOINTS[kind](host)
+        scaling = Scaling(min=1, max=4).scale_on_gpu_utilization(60)
+        TritonScaling(host.stack, "Scaling", endpoint=endpoint, scaling=scaling)
+        (problem,) = host.problems()
+        assert problem.startswith("[Host/Scaling] FL616 ") and "instance.type" in problem
+        host = Host(is_audited=False)
+        TritonScaling(
+            host.stack,
+            "Scaling",
+            endpoint=ENDPOINTS[kind](host),
+            scaling=scaling,
+            instance_type="ml.g5.12xlarge",
+        )
+        policy = properties(host.template(), "AWS::ApplicationAutoScaling::ScalingPolicy", "Scaling")
+        assert policy["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 240
+
+
+class TestEndpointConfig:
+    def test_its_variants_have_what_the_releases_of_their_models_need(self) -> None:
+        host = Host(is_audited=False)
+        role = TritonRole(host.stack, "Role")
+        described = {**DESCRIBED, "role": role}
+        old = SageMakerModel(host.stack, "Old", **described)
+        new = SageMakerModel(host.stack, "New", **{**described, "triton": "25.12"})
+        config = TritonEndpointConfig(
+            host.stack,
+            "Config",
+            variants=[
+                Variant(model=old, name="Old", weight=9),
+                Variant(model=new, name="New", startup=Duration.minutes(20)),
+            ],
+        )
+        sagemaker.CfnEndpoint(host.stack, "Endpoint", endpoint_config_name=config.endpoint_config_name)
+        template = host.template()
+        first, second = properties(template, "AWS::SageMaker::EndpointConfig")["ProductionVariants"]
+        assert (first["VariantName"], first["InitialVariantWeight"], second["InitialVariantWeight"]) == (
+            "Old",
+            9,
+            1,
+        )
+        assert second["ContainerStartupHealthCheckTimeoutInSeconds"] == 1200
+        assert first["InferenceAmiVersion"] != second["InferenceAmiVersion"]
+        (name,) = [id for id in template.find_resources("AWS::IAM::Role") if id.startswith("Role")]
+        models = template.find_resources("AWS::SageMaker::Model").values()
+        arn = {"Fn::GetAtt": [name, "Arn"]}
+        assert [model["Properties"]["ExecutionRoleArn"] for model in models] == [arn, arn]
+
+    def test_a_wrong_model_is_reported_at_its_own_path(self) -> None:
+        host = Host(is_audited=False)
+        model = SageMakerModel(host.stack, "Model", **{**DESCRIBED, "triton": "1.2"})
+        with pytest.raises(ValueError, match=r"\[Host/Model\] triton: FL112"):
+            TritonEndpointConfig(host.stack, "Config", variants=[Variant(model=model)])
+
+
+def test_builds_of_engines_can_be_started_by_whom_the_app_allows() -> None:
+    host = Host(is_audited=False)
+    builds = EngineBuilds(host.stack, "Engines", environment="prod", failures=sns.Topic(host.stack, "Page"))
+    caller = iam.Role(host.stack, "Caller", assumed_by=iam.AccountRootPrincipal())
+    builds.grant_start(caller)
+    (statement,) = properties(host.template(), "AWS::IAM::Policy", "Caller")["PolicyDocument"]["Statement"]
+    assert "codebuild:StartBuild" in statement["Action"]
+    assert "project/" in json.dumps(statement["Resource"])

@@ -35,7 +35,7 @@ def test_the_snippets_of_the_page_are_a_program_that_synthesises(
         if each["Type"] == "AWS::SageMaker::Endpoint"
         for name in [each["Properties"]["EndpointName"]]
     }
-    assert endpoints == {"sentences", "ranking", "zoo", "private"}
+    assert endpoints == {"sentences", "ranking", "zoo", "batch", "private"}
 
 
 def test_the_mistakes_of_the_page_are_what_a_synth_prints() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
@@ -108,15 +109,6 @@ def test_a_missing_support_is_an_error_that_names_it_and_hides_no_other() -> Non
     assert "EndpointSupport.from_environment" in support
 
 
-def test_a_stack_without_account_and_region_is_told_the_remedy() -> None:
-    host = Host()
-    plain = Stack(host.app, "Plain")
-    host.support(plain)
-    (problem,) = host.problems()
-    assert problem.startswith("[Plain/Support] FL609 the account and the region of stack 'Plain'")
-    assert 'env=Environment(account="111122223333", region="us-east-1")' in problem
-
-
 def test_an_environments_file_of_another_account_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "prod.yaml"
     file.write_text('environment: prod\naccount: "999922223333"\nregion: us-east-1\n')
@@ -212,3 +204,18 @@ def test_two_stacks_of_one_app_share_a_support() -> None:
     assert [
         each.id for each in assembly.get_stack_by_name("Own").dependencies if each.id != "Own.assets"
     ] == ["Shared"]
+
+
+def test_under_the_cli_errors_are_annotations_which_it_prints_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    host = Host(is_audited=False)
+    host.support()
+    monkeypatch.setenv("CDK_OUTDIR", "cdk.out")
+    endpoint = host.endpoint(instance=Instance(type="ml.g5.large"))
+    assert host.problems() == []
+    (error,) = Annotations.from_stack(host.stack).find_error("*", Match.any_value())
+    assert error.id == "/Host/Embeddings"
+    assert str(error.entry.data).startswith("instance.type: FL203 ")
+    with pytest.raises(ValueError, match="FL203"):
+        _ = endpoint.parts

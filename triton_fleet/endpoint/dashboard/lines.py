@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.metrics import period, values
 from triton_fleet.endpoint.dashboard.sections import RUNNING_INSTANCES, Expression, Graph, Line, Unit
 from triton_fleet.endpoint.endpoint_parts import summed_parts
-from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 COLOURS: Mapping[str, str] = {"critical": "#d62728", "warning": "#ff7f0e"}
 SIGNS = {"above": ">", "below": "<", "at least": "≥"}
@@ -53,7 +54,8 @@ def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) ->
 
 def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     for alarm in endpoint.alarms:
-        if (alarm.measure, alarm.statistic) == (line.measure, line.statistic):
+        is_shown = (alarm.measure, alarm.statistic) == (line.measure, line.statistic)
+        if is_shown and not isnan(alarm.drawn):
             text = f"{alarm.severity} {SIGNS[alarm.comparison]} {_amount(alarm.drawn, unit)}"
             yield alarm.drawn, text, COLOURS[alarm.severity]
 
@@ -131,7 +133,7 @@ def _expression_rows(line: Expression, endpoint: ResolvedEndpoint) -> list[list[
 
 def _metric(line: Line, endpoint: ResolvedEndpoint, **options: object) -> list[Any]:
     metric = endpoint_metric(line.measure)
-    of_endpoint = {"EndpointName": endpoint.name, "VariantName": VARIANT}
+    of_endpoint = {"EndpointName": endpoint.name, "VariantName": endpoint.variant}
     dimensions = [part for name in metric.dimensions for part in (name, of_endpoint[name])]
     return [
         metric.namespace,

@@ -1,0 +1,271 @@
+"""Values that the deploy decides: stand-ins for the rules, and the values put back into what follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from math import nan
+from typing import Any, TypeVar, cast
+
+from aws_cdk import Token
+from pydantic import BaseModel
+
+from triton_endpoints.alarm_topics import subscription_protocol
+from triton_fleet.catalog.images import Release, releases
+from triton_fleet.catalog.instances import Instance
+from triton_fleet.context.alarms import Alarm
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.alarms import Alarms, BySeverity
+from triton_fleet.spec.source import KeyPath
+
+T = TypeVar("T")
+RUNS = 4
+"""How many stand-ins a value has. What all of them lead to does not depend on the value."""
+_ACCOUNTS = ("210987654321", "321098765432", "432109876543", "543210987654")
+_REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "ap-southeast-1")
+_TYPES = ("ml.g5.xlarge", "ml.g5.12xlarge", "ml.g4dn.xlarge", "ml.c5.xlarge")
+_FORMS: Mapping[KeyPath, str | Sequence[str]] = {
+    ("instance", "type"): _TYPES,
+    ("triton",): tuple(releases()[-RUNS:]),
+    ("account",): _ACCOUNTS,
+    ("region",): _REGIONS,
+    ("image_digest",): "sha256:" + "0" * 52 + "{0}",
+    ("kms_key",): "arn:aws:kms:{region}:{account}:key/00000000-0000-4000-8000-{0}",
+    ("permissions_boundary",): "arn:aws:iam::{account}:policy/value-{0}",
+}
+"""The forms of values, by the ends of the keys' paths; others are words."""
+_SUBSCRIBERS: Mapping[str, str] = {
+    "lambda": "lambda:{region}:{account}:function:value-{0}",
+    "sqs": "sqs:{region}:{account}:value-{0}",
+}
+_FACTS = (Instance, Release, Alarms, BySeverity)
+"""Facts of a type or a release that is not known, and thresholds as the spec has them: those of the first
+stand-in stay, as no rule checks them and nothing is declared of them."""
+
+
+def is_token(value: object) -> bool:
+    """Whether the deploy decides a value."""
+    return Token.is_unresolved(value)
+
+
+class NumberToken(float):
+    """A number that the deploy decides; a text that it is formatted into holds its token."""
+
+    def __format__(self, form: str) -> str:
+        """The token, whatever the form."""
+        return str(Token.as_string(float(self)))
+
+
+class Values:
+    """The values of a construct's props that the deploy decides.
+
+    The spec and the environment are read once with each of some stand-ins. A finding counts if all of them
+    have it, so that it holds for every value. What the endpoint resolves to is compared between two of
+    them: where it differs, it follows from a value, which is put back.
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[tuple[Sequence[str], str]] = []
+        self._numbers: dict[tuple[float, ...], NumberToken] = {}
+        self._thresholds: dict[tuple[float, ...], NumberToken] = {}
+        self.names: list[str] = []
+        """The props that hold them, as findings name them."""
+
+    def copy(self) -> Values:
+        """The same values, to which others are added."""
+        values = Values()
+        values._texts, values._numbers = list(self._texts), dict(self._numbers)
+        values._thresholds = dict(self._thresholds)
+        values.names = list(self.names)
+        return values
+
+    def documents(
+        self,
+        data: dict[str, object],
+        name: Callable[[KeyPath], str],
+        own: Mapping[KeyPath, Sequence[str]] | None = None,
+    ) -> list[dict[str, object]]:
+        """The document with each of the stand-ins; as it is where it holds no such value.
+
+        Args:
+            data: The document, as a file would hold it.
+            name: The prop of a key.
+            own: Stand-ins for values that are known, but that a file could not have, by their paths.
+        """
+        tokens = {path: value for path, value in _leaves(data) if is_token(value)}
+        if not tokens and not own:
+            return [data]
+        for path, texts in (own or {}).items():
+            self.put(str(data[str(path[0])]), texts)
+        account, region = (str(data.get(key, "")) for key in ("account", "region"))
+        stand_ins = {path: self._stand_ins(value, path, account, region) for path, value in tokens.items()}
+        stand_ins |= own or {}
+        self.names += [name(path) for path in tokens]
+        return [cast(dict[str, object], _with(data, (), stand_ins, run)) for run in range(RUNS)]
+
+    def run(self, read: Callable[[int], T], count: int) -> list[T]:
+        """Read each of some documents.
+
+        Args:
+            read: What reads the document of a number.
+            count: How many there are.
+
+        Raises:
+            FindingsError: what is wrong with them, whatever the values are.
+        """
+        results, runs = list[T](), list[list[Finding]]()
+        for number in range(count):
+            try:
+                results.append(read(number))
+                runs.append([])
+            except FindingsError as error:
+                runs.append(error.findings)
+        if len(results) == count:
+            return results
+        if count == 1 or (common := self.common(runs)):
+            raise FindingsError(runs[0] if count == 1 else common)
+        names = [
+            name for name in self.names if any(str(result.file) == name for run in runs for result in run)
+        ]
+        raise self._refusal(names)
+
+    def put(self, token: str, stand_ins: Sequence[str]) -> None:
+        """A value that has stand-ins already, such as the account of a stack."""
+        self._texts.append((stand_ins, token))
+
+    def common(self, runs: Sequence[Sequence[Finding]]) -> list[Finding]:
+        """The findings that hold for every value; those about a value itself are left out."""
+        first, *later_runs = runs
+        keys = [{_key(finding) for finding in findings} for findings in later_runs]
+        return [
+            finding
+            for finding in first
+            if str(finding.file) not in self.names and all(_key(finding) in run for run in keys)
+        ]
+
+    def put_back(self, first: T, second: T) -> T:
+        """A result of the values, with these in place of the stand-ins that it was made of.
+
+        Raises:
+            FindingsError: something is computed of a value, which only the deploy could do.
+        """
+        return cast(T, self._put_back(first, second))
+
+    def _put_back(self, first: Any, second: Any) -> Any:
+        if first is second or (type(first) is type(second) and first == second):
+            return first
+        if isinstance(first, str) and isinstance(second, str) and type(first) is str:
+            texts = [self._text(text, run) for run, text in enumerate((first, second))]
+            if texts[0] == texts[1]:
+                return texts[0]
+        elif isinstance(first, int | float) and isinstance(second, int | float):
+            if (number := self._numbers.get((first, second))) is not None:
+                return number
+        elif isinstance(first, Mapping) and isinstance(second, Mapping) and len(first) == len(second):
+            pairs = zip(first.items(), second.items(), strict=True)
+            return {
+                self._put_back(key, other_key): self._put_back(value, other_value)
+                for (key, value), (other_key, other_value) in pairs
+            }
+        elif (
+            isinstance(first, list | tuple) and isinstance(second, list | tuple) and len(first) == len(second)
+        ):
+            return type(first)(self._put_back(*pair) for pair in zip(first, second, strict=True))
+        elif isinstance(first, BaseModel) and isinstance(second, BaseModel):
+            return first.model_copy(update=dict(self._changes(first, second, type(first).model_fields)))
+        elif isinstance(first, Alarm) and isinstance(second, Alarm) and first.threshold != second.threshold:
+            return self._put_into_alarm(first, second)
+        elif is_dataclass(first) and is_dataclass(second) and not isinstance(first, type):
+            names = [field.name for field in fields(first)]
+            return replace(first, **dict(self._changes(first, second, names)))
+        raise self._refusal()
+
+    def _put_into_alarm(self, first: Alarm, second: Alarm) -> Alarm:
+        """An alarm of a threshold in CloudWatch's own unit, which no graph shows and no text states."""
+        if (threshold := self._thresholds.get((first.drawn, second.drawn))) is None:
+            raise self._refusal()
+        alarms = [
+            replace(
+                alarm,
+                threshold=0.0,
+                drawn=0.0,
+                text=re.sub(rf"\b{alarm.drawn:.15g}( ms|%)", "a value of the deploy", alarm.text),
+            )
+            for alarm in (first, second)
+        ]
+        return replace(self.put_back(*alarms), threshold=threshold, drawn=nan)
+
+    def _changes(
+        self, first: Any, second: Any, names: Sequence[str] | Mapping[str, Any]
+    ) -> Iterator[tuple[str, Any]]:
+        for name in names:
+            values = getattr(first, name), getattr(second, name)
+            if values[0] is values[1]:
+                continue
+            try:
+                yield name, self._put_back(*values)
+            except FindingsError:
+                if not isinstance(first, _FACTS):
+                    raise
+
+    def _text(self, text: str, run: int) -> str:
+        for stand_ins, token in self._texts:
+            text = text.replace(stand_ins[run], token)
+        return text
+
+    def _refusal(self, names: Sequence[str] = ()) -> FindingsError:
+        props = ", ".join(f"`{name}`" for name in names or self.names)
+        message = f"the deploy decides {props}, of which the synth has to compute something"
+        return FindingsError([Finding(code="FL616", message=message, hint="write the value itself")])
+
+    def _stand_ins(self, value: object, path: KeyPath, account: str, region: str) -> Sequence[object]:
+        number = len(self._texts) + len(self._numbers) + len(self._thresholds)
+        if isinstance(value, int | float):
+            numbers = tuple(range(RUNS * number + 5, RUNS * number + 5 + RUNS))
+            if path[:1] == ("alarms",):
+                unit = "ms" if str(path[1]).startswith(("latency", "overhead")) else "%"
+                self._thresholds[numbers[:2]] = NumberToken(value)
+                return [f"{stand_in}{unit}" for stand_in in numbers]
+            if path[0] != "environment":
+                self._numbers[numbers[:2]] = NumberToken(value)
+                return numbers
+            value = Token.as_string(value)  # a variable is text
+        form = _form(str(value), path)
+        parts = {"account": account, "region": region}
+        texts = (
+            [form.format(f"{RUNS * number + run:012x}", **parts) for run in range(RUNS)]
+            if isinstance(form, str)
+            else form
+        )
+        self.put(str(value), texts)
+        return texts
+
+
+def _form(token: str, path: KeyPath) -> str | Sequence[str]:
+    if path[:1] == ("notifications",) and (service := _SUBSCRIBERS.get(subscription_protocol(token))):
+        return "arn:aws:" + service
+    return next((form for end, form in _FORMS.items() if path[-len(end) :] == end), "value-{0}")
+
+
+def _leaves(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, str(key)))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, (*path, index))
+    else:
+        yield path, value
+
+
+def _with(value: object, path: KeyPath, stand_ins: Mapping[KeyPath, Sequence[object]], run: int) -> object:
+    if isinstance(value, Mapping):
+        return {key: _with(inner, (*path, str(key)), stand_ins, run) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with(inner, (*path, index), stand_ins, run) for index, inner in enumerate(value)]
+    return stand_ins[path][run] if path in stand_ins else value
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    return finding.code, finding.place, finding.message

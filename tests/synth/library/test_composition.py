@@ -1,0 +1,457 @@
+"""Our constructs beside those of others: grants from other stacks, tokens, overrides, stages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsii
+import pytest
+from aws_cdk import App, Aspects, Duration, Environment, IAspect, Stack, Stage
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_ssm as ssm
+from constructs import IConstruct
+
+from tests.support.fleet_folder import ROOT
+from tests.synth.library.host import ACCOUNT, DATA, WHERE, Host, properties
+from triton_endpoints import (
+    Alarms,
+    EndpointSupport,
+    ImportedEndpoint,
+    Instance,
+    SageMakerModel,
+    TritonDashboard,
+    TritonEndpoint,
+    TritonImage,
+    TritonModel,
+)
+
+GRANTS: dict[str, Any] = {
+    "bucket": lambda stack, who: s3.Bucket(stack, "Given", enforce_ssl=True).grant_read(who),
+    "key": lambda stack, who: kms.Key(stack, "Given", enable_key_rotation=True).grant_decrypt(who),
+    "topic": lambda stack, who: sns.Topic(stack, "Given", enforce_ssl=True).grant_publish(who),
+    "queue": lambda stack, who: sqs.Queue(stack, "Given", enforce_ssl=True).grant_send_messages(who),
+    "secret": lambda stack, who: secretsmanager.Secret(stack, "Given").grant_read(who),
+    "repository": lambda stack, who: ecr.Repository(stack, "Given").grant_pull(who),
+}
+
+
+@pytest.mark.parametrize("kind", GRANTS)
+def test_a_grant_of_another_stack_is_a_policy_of_the_role_alone(kind: str) -> None:
+    host = Host(is_audited=False)
+    host.support()
+    endpoint = host.endpoint()
+    other = Stack(host.app, "Other", env=WHERE)
+    assert GRANTS[kind](other, endpoint).success
+    assert "Fn::ImportValue" not in json.dumps(host.template("Other").to_json())
+    policies = host.template().find_resources("AWS::IAM::Policy")
+    granted = [name for name in policies if name.startswith("EmbeddingsExecutionRole")]
+    assert len(granted) == 1
+
+
+@pytest.mark.parametrize("kind", ["endpoint", "model"])
+def test_the_model_waits_for_what_is_granted_to_its_role(kind: str) -> None:
+    host = Host(is_audited=False)
+    host.support()
+    grantee: Any = host.endpoint() if kind == "endpoint" else a_model(host)
+    s3.Bucket(host.stack, "Words", enforce_ssl=True).grant_read(grantee)
+    (model,) = host.template().find_resources("AWS::SageMaker::Model").values()
+    assert any("ExecutionRolePolicy" in name for name in model["DependsOn"])
+
+
+def a_model(host: Host, **props: Any) -> SageMakerModel:
+    plain = {
+        "endpoint_name": "embeddings",
+        "triton": "25.04",
+        "environment": "prod",
+        "instance": Instance(type="ml.g5.xlarge"),
+        "model": TritonModel.single(DATA, default_model="embed"),
+    }
+    return SageMakerModel(host.stack, "Model", **{**plain, **props})
+
+
+def test_an_endpoint_whose_name_the_deploy_decides_is_granted_by_that_name() -> None:
+    host = Host(is_audited=False)
+    name = ssm.StringParameter.value_for_string_parameter(host.stack, "/ml/endpoint")
+    caller = iam.Role(host.stack, "Caller", assumed_by=iam.AccountRootPrincipal())
+    TritonEndpoint.from_endpoint_name(host.stack, "Search", name).grant_invoke(caller)
+    resource = properties(host.template(), "AWS::IAM::Policy", "Caller")["PolicyDocument"]["Statement"][0][
+        "Resource"
+    ]
+    assert "token" not in json.dumps(resource).lower()
+    (parameter,) = host.template().find_parameters("*", {"Default": "/ml/endpoint"})
+    assert {"Ref": parameter} in resource["Fn::Join"][1]
+
+
+DEPRECATION = """
+from aws_cdk import aws_iam as iam
+from tests.support.fleet_folder import ROOT
+from tests.synth.library.host import Host
+host = Host(is_audited=False)
+host.support()
+host.endpoint().grant_invoke(iam.Role(host.stack, "Caller", assumed_by=iam.AccountRootPrincipal()))
+"""
+
+
+def test_grants_use_nothing_that_the_cdk_calls_deprecated() -> None:
+    environment = {**os.environ, "JSII_DEPRECATED": "fail"}
+    command = [sys.executable, "-c", DEPRECATION]
+    result = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-800:]
+
+
+def test_a_severity_that_does_not_exist_is_refused_and_mutes_no_alarm() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    page = actions.SnsAction(sns.Topic(host.stack, "Page", enforce_ssl=True))
+    host.endpoint(alarm_actions={"critcal": [page]})
+    (problem,) = host.problems()
+    assert problem == (
+        "[Host/Embeddings] alarm_actions.critcal: FL112 `alarm_actions` has the key 'critcal', which is not a severity;"
+        " remedy: did you mean `critical`?"
+    )
+
+
+def test_an_action_that_is_not_in_a_list_is_refused_at_its_prop() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint(alarm_actions=actions.SnsAction(sns.Topic(host.stack, "Page", enforce_ssl=True)))
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Embeddings] alarm_actions: FL112 `alarm_actions` is a SnsAction")
+    assert problem.endswith("remedy: give a list of actions, or one for each severity")
+
+
+@pytest.mark.parametrize("kind", ["endpoint", "model"])
+def test_connections_without_a_vpc_are_refused(kind: str) -> None:
+    host = Host(is_audited=False)
+    host.support()
+    connectable: Any = host.endpoint() if kind == "endpoint" else a_model(host)
+    with pytest.raises(ValueError, match=r"Host/\w+ has no security groups: give it a `vpc`"):
+        _ = connectable.connections
+
+
+def test_a_threshold_takes_a_duration_below_a_second() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint(alarms=Alarms(latency_p99=Duration.millis(200)))
+    assert (
+        properties(host.template(), "AWS::CloudWatch::Alarm", "EmbeddingsAlarmsLatencyP99")["Threshold"]
+        == 200_000
+    )
+
+
+def test_the_parts_of_a_wrong_endpoint_raise_its_own_findings() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    endpoint = host.endpoint(instance=Instance(type="ml.g5.large"))
+    with pytest.raises(ValueError, match=r"\[Host/Embeddings\] instance.type: FL203 .*ml.g5.large"):
+        _ = endpoint.parts.served
+
+
+def test_what_a_wrong_support_declares_raises_its_own_findings() -> None:
+    host = Host(is_audited=False)
+    support = host.support(environment="Prod")
+    endpoint = host.endpoint(environment=None, support=support)
+    looks: list[Callable[[], object]] = [
+        lambda: support.bucket,
+        lambda: support.alarm_topic("warning"),
+        lambda: endpoint.parts,
+    ]
+    for look in looks:
+        with pytest.raises(ValueError, match=r"\[Host/Support\] environment.*FL112"):
+            look()
+
+
+def test_a_multi_model_endpoint_refuses_a_default_model() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint(
+        model=TritonModel(model_data_url="s3://their-models/zoo/", archives=("a",), default_model="a")
+    )
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Embeddings] model.default_model: FL")
+
+
+class TestStages:
+    def test_an_endpoint_finds_no_support_of_another_stage(self) -> None:
+        host = Host(is_audited=False)
+        host.support(stage_stack(host.app, "First"))
+        host.endpoint(scope=stage_stack(host.app, "Second"))
+        (problem,) = host.problems()
+        assert problem.startswith("[Second/Models/Embeddings] FL608 no EndpointSupport of environment 'prod'")
+
+    def test_it_finds_a_deployed_one_of_its_own_stage(self) -> None:
+        host = Host(is_audited=False)
+        host.support(stage_stack(host.app, "First"))
+        models = stage_stack(host.app, "Second")
+        EndpointSupport.from_environment(models, "Deployed", environment="prod")
+        host.endpoint(scope=models)
+        assembly = host.app.synth().get_nested_assembly("assembly-Second")
+        (stack,) = assembly.stacks
+        assert "AWS::SageMaker::Endpoint" in json.dumps(stack.template)
+
+    def test_two_stages_of_one_account_and_region_cannot_both_declare_it(self) -> None:
+        host = Host(is_audited=False)
+        host.support(stage_stack(host.app, "First"))
+        host.support(stage_stack(host.app, "Second"))
+        (problem,) = host.problems()
+        assert problem.startswith("[Second/Models/Support] FL610 First/Models/Support is the support")
+
+
+def stage_stack(app: App, name: str) -> Stack:
+    return Stack(Stage(app, name, env=WHERE), "Models")
+
+
+def test_a_dashboard_of_an_endpoint_made_by_hand_shows_no_metrics_that_nobody_publishes() -> None:
+    host = Host(is_audited=False)
+    imported = ImportedEndpoint(
+        host.stack,
+        "Legacy",
+        environment="prod",
+        endpoint_name="legacy",
+        triton="25.04",
+        instance=Instance(type="ml.g5.xlarge"),
+        model=TritonModel.single(DATA, default_model="embed"),
+    )
+    TritonDashboard(host.stack, "Dashboard", endpoint=imported)
+    body = json.dumps(properties(host.template(), "AWS::CloudWatch::Dashboard"))
+    assert "AWS/SageMaker" in body and "TritonFleet/legacy" not in body
+
+
+@jsii.implements(IAspect)
+class _TerminateLater:
+    """The app's own aspect, which changes how endpoints are updated."""
+
+    def visit(self, node: IConstruct) -> None:
+        if isinstance(node, sagemaker.CfnEndpoint):
+            node.deployment_config = sagemaker.CfnEndpoint.DeploymentConfigProperty(
+                rolling_update_policy=sagemaker.CfnEndpoint.RollingUpdatePolicyProperty(
+                    maximum_batch_size=sagemaker.CfnEndpoint.CapacitySizeProperty(
+                        type="INSTANCE_COUNT", value=1
+                    ),
+                    wait_interval_in_seconds=600,
+                )
+            )
+
+
+def _exclude_capture(endpoint: TritonEndpoint) -> None:
+    endpoint.parts.served.endpoint.retain_all_variant_properties = False
+
+
+def _add_aspect(endpoint: TritonEndpoint) -> None:
+    Aspects.of(endpoint.node.root).add(_TerminateLater())
+
+
+@pytest.mark.parametrize("change", [_exclude_capture, _add_aspect])
+def test_a_change_of_the_endpoint_after_it_is_declared_is_another_configuration(
+    change: Callable[[TritonEndpoint], None],
+) -> None:
+    def config_id(*changes: Callable[[TritonEndpoint], None]) -> str:
+        host = Host(is_audited=False)
+        host.support()
+        endpoint = host.endpoint()
+        for apply in changes:
+            apply(endpoint)
+        template = host.template()
+        (name,) = template.find_resources("AWS::SageMaker::EndpointConfig")
+        reference = properties(template, "AWS::SageMaker::Endpoint")["EndpointConfigName"]
+        assert reference == {"Fn::GetAtt": [name, "EndpointConfigName"]}
+        return name
+
+    assert config_id(change) != config_id()
+    assert config_id(change) == config_id(change)
+
+
+def test_a_second_synth_of_one_app_gives_the_configuration_the_same_id() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint()
+    first = host.app.synth(force=True).get_stack_by_name("Host").template
+    assert host.app.synth(force=True).get_stack_by_name("Host").template == first
+
+
+class TestGivenRole:
+    @pytest.mark.parametrize("kind", ["endpoint", "model"])
+    def test_it_is_the_models_and_gets_what_the_container_needs(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        role = iam.Role(host.stack, "Handed", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+        construct: Any = host.endpoint(role=role) if kind == "endpoint" else a_model(host, role=role)
+        assert construct.role is role
+        template = host.template()
+        (name,) = [id for id in template.find_resources("AWS::IAM::Role") if id.startswith("Handed")]
+        model = properties(template, "AWS::SageMaker::Model")
+        assert model["ExecutionRoleArn"] == {"Fn::GetAtt": [name, "Arn"]}
+        policies = template.find_resources("AWS::IAM::Policy", {"Properties": {"Roles": [{"Ref": name}]}})
+        granted = json.dumps(list(policies.values()))
+        assert all(action in granted for action in ("s3:GetObject", "ecr:BatchGetImage", "logs:PutLogEvents"))
+
+    def test_a_role_that_is_imported_as_immutable_gets_nothing(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        arn = "arn:aws:iam::111122223333:role/handed-out"
+        host.endpoint(role=iam.Role.from_role_arn(host.stack, "Handed", arn, mutable=False))
+        template = host.template()
+        assert properties(template, "AWS::SageMaker::Model")["ExecutionRoleArn"] == arn
+        assert not [id for id in template.find_resources("AWS::IAM::Policy") if id.startswith("Embeddings")]
+        assert not [id for id in template.find_resources("AWS::IAM::Role") if id.startswith("Embeddings")]
+
+
+class TestInterfaces:
+    def test_an_api_takes_the_endpoint_as_its_integration(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        endpoint = host.endpoint()
+        api = apigateway.RestApi(host.stack, "Api")
+        api.root.add_method("POST", apigateway.SagemakerIntegration(endpoint))
+        template = host.template()
+        uri = properties(template, "AWS::ApiGateway::Method")["Integration"]["Uri"]
+        assert "EndpointName" in json.dumps(uri)
+        grants = json.dumps(template.find_resources("AWS::IAM::Policy"))
+        assert "sagemaker:InvokeEndpoint" in grants
+
+    def test_references_are_arns(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        endpoint, model = host.endpoint(), a_model(host, endpoint_name="other")
+        (name,) = host.template().find_resources("AWS::SageMaker::Endpoint")
+        assert host.stack.resolve(endpoint.endpoint_ref.endpoint_arn) == {"Ref": name}
+        assert "Ref" in host.stack.resolve(model.model_ref.model_arn)
+
+    def test_the_default_child_is_the_resource_of_cloudformation(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        assert isinstance(host.endpoint().node.default_child, sagemaker.CfnEndpoint)
+        assert isinstance(a_model(host).node.default_child, sagemaker.CfnModel)
+
+    def test_an_endpoint_of_another_region_is_named_by_its_arn(self) -> None:
+        host = Host(is_audited=False)
+        arn = "arn:aws:sagemaker:eu-west-1:210987654321:endpoint/search"
+        endpoint = TritonEndpoint.from_endpoint_arn(host.stack, "Search", arn)
+        assert (endpoint.endpoint_name, endpoint.endpoint_arn) == ("search", arn)
+        metric = endpoint.metric_invocations()
+        assert (metric.region, metric.account) == ("eu-west-1", "210987654321")
+
+    def test_a_metric_knows_its_region_on_a_dashboard_of_another(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        metric = host.endpoint().metric_model_latency()
+        stack = Stack(host.app, "West", env=Environment(account=ACCOUNT, region="us-west-2"))
+        cloudwatch.Dashboard(stack, "All", widgets=[[cloudwatch.GraphWidget(left=[metric])]])
+        body = json.dumps(properties(host.template("West"), "AWS::CloudWatch::Dashboard"))
+        assert "us-east-1" in body
+
+
+class TestModelData:
+    def test_a_folder_is_packed_checked_and_published_by_the_cdk(self, tmp_path: Path) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        host.endpoint(model=TritonModel.from_asset(a_repository(tmp_path)))
+        template = host.template()
+        container = properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]
+        assert container["Environment"]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "words"
+        manifest = json.loads(Path(host.app.outdir, "Host.assets.json").read_text())
+        files = [file for file in manifest["files"].values() if file["source"]["path"].endswith(".gz")]
+        (destination,) = files[0]["destinations"].values()
+        assert container["ModelDataUrl"].endswith(f"/{destination['objectKey']}")
+        with tarfile.open(Path(host.app.outdir, files[0]["source"]["path"])) as archive:
+            assert "words/config.pbtxt" in archive.getnames()
+        granted = json.dumps(template.find_resources("AWS::IAM::Policy"))
+        assert f"/{destination['objectKey']}" in granted
+
+    def test_one_content_has_one_name(self, tmp_path: Path) -> None:
+        urls = []
+        for folder in ("first", "second"):
+            host = Host(is_audited=False)
+            host.support()
+            host.endpoint(model=TritonModel.from_asset(a_repository(tmp_path / folder)))
+            urls.append(
+                properties(host.template(), "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataUrl"]
+            )
+        assert urls[0] == urls[1]
+
+    def test_what_is_wrong_with_its_models_is_reported_with_all_else(self, tmp_path: Path) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        host.endpoint(
+            model=TritonModel.from_asset(a_repository(tmp_path, backend="python", file="model.onnx"))
+        )
+        host.endpoint("Missing", model=TritonModel.from_asset(tmp_path / "absent"))
+        problems = host.problems()
+        assert [
+            problem for problem in problems if problem.startswith("[Host/Embeddings]") and "words" in problem
+        ]
+        assert [
+            problem for problem in problems if problem.startswith("[Host/Missing]") and "absent" in problem
+        ]
+
+    def test_an_object_of_a_bucket_comes_with_its_key(self) -> None:
+        host = Host(is_audited=False)
+        host.support()
+        key = kms.Key(host.stack, "Key", enable_key_rotation=True)
+        bucket = s3.Bucket(host.stack, "Models", encryption_key=key, enforce_ssl=True)
+        host.endpoint(model=TritonModel.from_bucket(bucket, "a/model.tar.gz", default_model="embed"))
+        template = host.template()
+        url = properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataUrl"]
+        assert json.dumps(url).endswith('"/a/model.tar.gz"]]}')
+        assert "kms:Decrypt" in json.dumps(template.find_resources("AWS::IAM::Policy"))
+
+
+def a_repository(folder: Path, *, backend: str = "onnxruntime", file: str = "model.onnx") -> Path:
+    version = folder / "words" / "1"
+    version.mkdir(parents=True)
+    (version / file).write_bytes(b"weights")
+    config = f'backend: "{backend}"\ninput {{ name: "x" data_type: TYPE_FP32 dims: 1 }}\n'
+    (folder / "words" / "config.pbtxt").write_text(
+        config + 'output { name: "y" data_type: TYPE_FP32 dims: 1 }\n'
+    )
+    return folder
+
+
+class TestImage:
+    @pytest.mark.parametrize("kind", ["endpoint", "model"])
+    def test_one_of_a_repository_is_pulled_with_the_permission_for_it(self, kind: str) -> None:
+        host = Host(is_audited=False)
+        host.support(image_builds=False)
+        repository = ecr.Repository(host.stack, "Images")
+        image = TritonImage.from_ecr_repository(repository, "2.1")
+        construct: Any = host.endpoint(image=image) if kind == "endpoint" else a_model(host, image=image)
+        assert construct.node.default_child is not None
+        template = host.template()
+        (name,) = template.find_resources("AWS::ECR::Repository")
+        model = properties(template, "AWS::SageMaker::Model")
+        uri = json.dumps(model["PrimaryContainer"]["Image"])
+        assert name in uri and '":2.1"' in uri
+        pulls = [
+            statement["Resource"]
+            for id, policy in template.find_resources("AWS::IAM::Policy").items()
+            if id.startswith(construct.node.id)
+            for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+            if "ecr:BatchGetImage" in statement["Action"]
+        ]
+        assert pulls == [{"Fn::GetAtt": [name, "Arn"]}]
+
+    def test_one_that_the_app_builds_is_an_asset_for_the_gpus_hosts(self, tmp_path: Path) -> None:
+        (tmp_path / "Dockerfile").write_text("FROM nvcr.io/nvidia/tritonserver:25.04-py3\n")
+        host = Host(is_audited=False)
+        host.support()
+        host.endpoint(image=TritonImage.from_asset(tmp_path))
+        host.app.synth()
+        (image,) = json.loads(Path(host.app.outdir, "Host.assets.json").read_text())["dockerImages"].values()
+        assert image["source"]["platform"] == "linux/amd64"
