@@ -9,7 +9,7 @@ from aws_cdk import App, Environment, Stack, Validations
 from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 
-from triton_endpoints import EndpointSupport, Instance, TritonEndpoint, TritonModel
+from triton_endpoints import EndpointSupport, Instance, SageMakerModel, TritonEndpoint, TritonModel
 
 ACCOUNT, REGION = "111122223333", "us-east-1"
 WHERE = Environment(account=ACCOUNT, region=REGION)
@@ -52,6 +52,17 @@ class Host:
         except RuntimeError as error:
             return [line.strip() for line in str(error).splitlines() if line.strip().startswith("[")]
         return []
+
+
+def a_model(host: Host, **props: Any) -> SageMakerModel:
+    plain = {
+        "endpoint_name": "embeddings",
+        "triton": "25.04",
+        "environment": "prod",
+        "instance": Instance(type="ml.g5.xlarge"),
+        "model": TritonModel.single(DATA, default_model="embed"),
+    }
+    return SageMakerModel(host.stack, "Model", **{**plain, **props})
 
 
 def properties(template: Template, kind: str, part: str = "") -> dict[str, Any]:
