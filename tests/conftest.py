@@ -126,3 +126,18 @@ def two(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     GitRepository.around(folder.root)
     monkeypatch.chdir(folder.root)
     return folder
+
+
+@pytest.fixture
+def working_fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+    """The fleet is the working directory."""
+    monkeypatch.chdir(folder.root)
+    return folder
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds of each pause, none of which lasts."""
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    return pauses

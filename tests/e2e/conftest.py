@@ -12,9 +12,11 @@ from moto.cloudwatch.models import cloudwatch_backends
 from fleet_emulator.server import EmbeddedAws
 from tests.support.clinic import Clinic
 from tests.support.deployment import ACCOUNT, DEPLOYMENT
+from tests.support.deploys import Deploys, empty_account
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_gateway import running_gateway
 from tests.support.embedded_keys import KEYS, PROFILE_KEYS
 from tests.support.faulty_s3 import FaultyS3, faulty_s3
 from tests.support.fleet_folder import FleetFolder
@@ -46,9 +48,28 @@ def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def aws(running: tuple[EmbeddedAws, RecordingHost]) -> EmbeddedAws:
     return running[0]
+
+
+@pytest.fixture(scope="module")
+def aws_url(aws: EmbeddedAws) -> str:
+    return aws.url
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[EmbeddedAws]:
+    """An embedded AWS behind its gateway, as a laptop has it."""
+    with running_gateway() as aws:
+        yield aws
+
+
+@pytest.fixture(scope="module")
+def empty_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploys]:
+    """A fleet whose account has nothing yet."""
+    with empty_account(tmp_path_factory.mktemp("deploy") / "fleet") as account:
+        yield account
 
 
 @pytest.fixture
@@ -72,6 +93,11 @@ def stacks(aws: EmbeddedAws) -> Stacks:
 @pytest.fixture
 def sagemaker(aws: EmbeddedAws, host: RecordingHost) -> Any:
     return client(aws, "sagemaker")
+
+
+@pytest.fixture
+def ecr(aws: EmbeddedAws) -> Any:
+    return client(aws, "ecr")
 
 
 @pytest.fixture

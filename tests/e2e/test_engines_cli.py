@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from tests.support.embedded_keys import VARIABLES
-from tests.support.engine_bucket import EngineBucket, engine_bucket
+from tests.support.engine_bucket import EngineBucket, empty_engine_bucket
 from tests.support.fleet_folder import FleetFolder
-from tests.support.running_aws import running_aws
 from triton_fleet.cli.commands import app
 
 ACCOUNT = "123456789012"
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with running_aws() as aws:
-        yield aws.url
-
-
 @pytest.fixture
-def bucket(url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> EngineBucket:
+def bucket(aws_url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> EngineBucket:
     """It is a user's working folder."""
-    bucket = engine_bucket(url, folder)
+    bucket = empty_engine_bucket(aws_url, folder)
     file = folder.root / "environments/dev.yaml"
     file.write_text(file.read_text().replace("111122223333", ACCOUNT))
     (folder.root / "app.py").write_text("")
     bucket.endpoint()
     bucket.clients.s3.create_bucket(Bucket=f"triton-fleet-dev-{ACCOUNT}-us-east-1")
     monkeypatch.chdir(folder.root)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", aws_url)
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("triton_fleet.cli.engines.builds.end_like_ctrl_c", lambda: None)

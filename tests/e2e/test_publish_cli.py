@@ -6,7 +6,6 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,7 +20,6 @@ from tests.support.artifact_bucket import ArtifactBucket, empty_bucket
 from tests.support.container_images import ContainerRepository, layer
 from tests.support.embedded_keys import VARIABLES
 from tests.support.fleet_folder import ROOT, FleetFolder
-from tests.support.running_aws import running_aws
 from triton_fleet.store.progress import shown_size
 
 pytestmark = pytest.mark.nightly
@@ -31,12 +29,6 @@ BUCKET = f"triton-fleet-dev-{ACCOUNT}-us-east-1"
 REPOSITORY = "triton-fleet-dev"
 OLD = "archives/" + "b" * 64 + ".tar.gz"
 FLEET = str(Path(sys.executable).parent / "fleet")
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with running_aws() as aws:
-        yield aws.url
 
 
 @dataclass
@@ -95,9 +87,9 @@ class Command:
 
 
 @pytest.fixture
-def command(url: str, folder: FleetFolder) -> Command:
+def command(aws_url: str, folder: FleetFolder) -> Command:
     """A locked endpoint whose bucket is there and empty."""
-    command = Command(empty_bucket(url, folder), url)
+    command = Command(empty_bucket(aws_url, folder), aws_url)
     file = folder.root / "environments/dev.yaml"
     file.write_text(file.read_text().replace("111122223333", ACCOUNT))
     (folder.root / "app.py").write_text("")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_cloudwatch import embedded_cloudwatch, forget
+from tests.support.embedded_s3 import embedded_s3
 from tests.support.fleet_folder import FleetFolder
 from tests.support.promotion import Promotion
 from tests.support.running_aws import running_aws
@@ -44,6 +45,13 @@ def aws() -> Iterator[EmbeddedAws]:
 @pytest.fixture(scope="module")
 def aws_url(aws: EmbeddedAws) -> str:
     return aws.url
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[Any]:
+    """The embedded S3 alone."""
+    with embedded_s3() as s3:
+        yield s3
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import ROLE, Stacks, endpoint
 from tests.support.embedded_keys import KEYS
-from tests.support.engine_bucket import EngineBucket, engine_bucket
+from tests.support.engine_bucket import EngineBucket, empty_engine_bucket
 from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_fleet.local.endpoint_host import TritonHost
 from triton_fleet.local.gateway import Gateway
@@ -126,7 +126,7 @@ def deployed(
     aws.start()
     try:
         fleet = FleetFolder(folder)
-        bucket = engine_bucket(aws.url, fleet)
+        bucket = empty_engine_bucket(aws.url, fleet)
         fleet.environment()
         example.copy_to(folder)
         published = bucket.publish()

@@ -139,7 +139,7 @@ class EngineBucket:
             return {path: file.read() for path, file in files.items() if file is not None}
 
 
-def engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
+def empty_engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
     """An empty bucket, and a project that has built nothing."""
     artifacts = empty_bucket(url, folder)
     bucket = EngineBucket(artifacts, replace(_clients(url), s3=artifacts.s3))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
+from triton_fleet.check.run import all_findings
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
@@ -79,6 +80,10 @@ class FleetFolder:
         except FindingsError as error:
             return error.findings
         return []
+
+    def check(self, environment: str = "dev", *endpoints: str) -> list[Finding]:
+        """All findings of `fleet check`, warnings too."""
+        return all_findings(open_project(self.root, environment, endpoints))
 
     def said(self, environment: str = "dev", *endpoints: str) -> list[str]:
         """The findings, one line each: file name, line, code, message, hint."""

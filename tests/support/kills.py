@@ -7,10 +7,12 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -151,3 +153,12 @@ def _is_guard(process: psutil.Process) -> bool:
     with suppress(psutil.NoSuchProcess):
         return GUARD in process.cmdline()
     return False
+
+
+def wait_for(file: Path, process: subprocess.Popen[bytes] | None) -> str:
+    """The text of a file that a process writes."""
+    pause = threading.Event()
+    while not file.exists():
+        assert process is None or process.poll() is None
+        pause.wait(0.01)
+    return file.read_text()

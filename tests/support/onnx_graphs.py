@@ -8,6 +8,11 @@ from typing import Any, TypeAlias
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from triton_fleet.repository.contents import OnnxHeader
+from triton_fleet.repository.onnx.graph import read_header
+from triton_fleet.repository.onnx.wire import Budget
+from triton_fleet.repository.stream import Stream
+
 Shape: TypeAlias = "Sequence[object] | None"
 Tensors: TypeAlias = "Mapping[str, tuple[int, Shape]]"
 """Element types and shapes by name."""
@@ -55,3 +60,8 @@ def weights(name: str, size: int = 2) -> TensorProto:
 
 def add(left: str, right: str, to: str) -> onnx.NodeProto:
     return helper.make_node("Add", [left, right], [to])
+
+
+def header_of(content: bytes, budget: Budget | None = None) -> OnnxHeader:
+    """The header that is read of a graph's bytes."""
+    return read_header(Stream(content), len(content), budget)

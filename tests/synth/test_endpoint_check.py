@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from aws_cdk import App
@@ -11,6 +10,7 @@ from aws_cdk.assertions import Template
 
 from fleet_stacks.fleet_app import add_fleet
 from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.synth.resources import only
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.project.project import open_project
 
@@ -30,11 +30,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Template, Template]:
     add_fleet(app, resolve_project(open_project(folder.root, "dev")))
     foundation, endpoint = sorted(app.synth().stacks, key=lambda stack: len(stack.stack_name))
     return Template.from_json(foundation.template), Template.from_json(endpoint.template)
-
-
-def only(template: Template, kind: str) -> dict[str, Any]:
-    (found,) = template.find_resources(kind).values()
-    return dict(found)
 
 
 def test_it_waits_for_all_that_changes_with_the_endpoint(made: tuple[Template, Template]) -> None:

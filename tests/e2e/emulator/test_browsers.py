@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
@@ -10,18 +9,11 @@ import pytest
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_keys import signed
-from tests.support.running_aws import running_aws
 
 CALL = {
     "Content-Type": "application/x-amz-json-1.1",
     "X-Amz-Target": "CodeBuild_20161006.ListProjects",
 }
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_aws() as aws:
-        yield aws
 
 
 def asked(aws: EmbeddedAws, method: str, path: str, headers: dict[str, str]) -> tuple[int, list[str]]:

@@ -16,11 +16,6 @@ from tests.support.embedded_app.stacks import Stacks
 DESCRIBE = "recorder.handler.describe"
 
 
-@pytest.fixture
-def code(aws: EmbeddedAws) -> dict[str, str]:
-    return upload(aws, "recorder.zip", archive())
-
-
 def invoked(aws: EmbeddedAws, name: str, event: Any, **options: Any) -> tuple[str, Any]:
     """What kind of error a call ended with, and its payload."""
     answer = client(aws, "lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode(), **options)
@@ -28,10 +23,10 @@ def invoked(aws: EmbeddedAws, name: str, event: Any, **options: Any) -> tuple[st
 
 
 def test_a_function_is_found_by_lambdas_own_calls(
-    aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]
+    aws: EmbeddedAws, stacks: Stacks, recorder: dict[str, str]
 ) -> None:
     properties = {"MemorySize": 256, "Tags": [{"Key": "team", "Value": "ml"}], "Description": "describes"}
-    assert stacks.create("found", {"Role": ROLE, "F": function(code, DESCRIBE, **properties)}) == (
+    assert stacks.create("found", {"Role": ROLE, "F": function(recorder, DESCRIBE, **properties)}) == (
         "CREATE_COMPLETE"
     )
     name = stacks.physical_ids("found")["F"]
@@ -62,8 +57,10 @@ def test_an_update_brings_new_code_and_forgets_what_the_template_has_dropped(
     assert client(aws, "lambda").get_function_configuration(FunctionName=name)["MemorySize"] == 128
 
 
-def test_a_function_is_gone_with_its_stack(aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]) -> None:
-    stacks.create("gone", {"Role": ROLE, "F": function(code, DESCRIBE, FunctionName="goes")})
+def test_a_function_is_gone_with_its_stack(
+    aws: EmbeddedAws, stacks: Stacks, recorder: dict[str, str]
+) -> None:
+    stacks.create("gone", {"Role": ROLE, "F": function(recorder, DESCRIBE, FunctionName="goes")})
     stacks.api.delete_stack(StackName="gone")
     with pytest.raises(ClientError, match="Function not found"):
         client(aws, "lambda").get_function(FunctionName="goes")
@@ -100,8 +97,8 @@ def test_code_that_cannot_be_had_is_refused(
     assert reason in told
 
 
-def test_two_functions_cannot_have_one_name(stacks: Stacks, code: dict[str, str]) -> None:
-    named = function(code, DESCRIBE, FunctionName="only-one")
+def test_two_functions_cannot_have_one_name(stacks: Stacks, recorder: dict[str, str]) -> None:
+    named = function(recorder, DESCRIBE, FunctionName="only-one")
     assert stacks.create("one", {"Role": ROLE, "F": named}) == "CREATE_COMPLETE"
     assert stacks.create("two", {"Role": ROLE, "F": named}) == "ROLLBACK_COMPLETE"
     assert ("F", "CREATE_FAILED", "Function already exist: only-one") in stacks.events("two")
@@ -151,8 +148,10 @@ def test_a_failing_handler_is_told_in_its_own_words(aws: EmbeddedAws, described:
     assert any("describe" in line for line in answer["stackTrace"])
 
 
-def test_a_function_has_its_time_and_no_more(aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]) -> None:
-    hasty = function(code, DESCRIBE, FunctionName="hasty", Timeout=1)
+def test_a_function_has_its_time_and_no_more(
+    aws: EmbeddedAws, stacks: Stacks, recorder: dict[str, str]
+) -> None:
+    hasty = function(recorder, DESCRIBE, FunctionName="hasty", Timeout=1)
     stacks.create("hasty", {"Role": ROLE, "F": hasty})
     kind, answer = invoked(aws, "hasty", {"wait": True})
     assert (kind, answer["errorMessage"]) == ("Unhandled", "Task timed out after 1.00 seconds")
@@ -212,13 +211,13 @@ def test_what_does_not_run_here_is_refused_and_not_run(
 
 
 def test_the_settings_of_an_account_have_the_executions_that_functions_have_not_reserved(
-    aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]
+    aws: EmbeddedAws, stacks: Stacks, recorder: dict[str, str]
 ) -> None:
     api = client(aws, "lambda")
     before = api.get_account_settings()
     limits = before["AccountLimit"]
     assert limits["ConcurrentExecutions"] == limits["UnreservedConcurrentExecutions"] == 1000
-    reserving = function(code, DESCRIBE, ReservedConcurrentExecutions=5)
+    reserving = function(recorder, DESCRIBE, ReservedConcurrentExecutions=5)
     assert stacks.create("reserving", {"Role": ROLE, "F": reserving}) == "CREATE_COMPLETE"
     after = api.get_account_settings()
     assert after["AccountLimit"]["ConcurrentExecutions"] == 1000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,17 +10,10 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.builds import IMAGE, Builds, commands, zipped
 from tests.support.container_images import DOCKER
 from tests.support.embedded_app.clients import client
-from tests.support.running_aws import running_aws
 
 REGISTRY = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
 BUILD = "docker build --platform linux/amd64 --output type=docker --provenance=false"
 DOCKERFILE = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\nCOPY model.py /srv/\nRUN pip install numpy==1.26.4\n"
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_aws() as aws:
-        yield aws
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,6 @@ CONTENT = layer(["etc/release"])
 
 
 @pytest.fixture
-def ecr(aws: EmbeddedAws) -> Any:
-    return client(aws, "ecr")
-
-
-@pytest.fixture
 def repository(ecr: Any) -> ContainerRepository:
     return ContainerRepository(ecr, f"team/images{next(NUMBERS)}")
 

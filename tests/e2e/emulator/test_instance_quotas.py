@@ -12,19 +12,13 @@ from moto.servicequotas.models import servicequotas_backends
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
-from tests.support.embedded_app.stacks import Stacks, embedded_aws, endpoint
+from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.embedded_app.updates import TYPE, create_config, variants_of
 
 OF_TYPE, OF_POOL = f"{TYPE} for endpoint usage", "ml.g6.xlarge for endpoint usage"
 OF_ALL = "Number of instances across active endpoints"
 POOLS = [{"InstanceType": TYPE, "Priority": 1}, {"InstanceType": "ml.g6.xlarge", "Priority": 2}]
 PLENTY = 1000
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with embedded_aws() as (running, _):
-        yield running
 
 
 @pytest.fixture

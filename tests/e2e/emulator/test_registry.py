@@ -17,11 +17,6 @@ from triton_fleet.catalog.images import image
 TRITON = image("25.04", "us-east-1")
 
 
-@pytest.fixture
-def ecr(aws: EmbeddedAws) -> Any:
-    return client(aws, "ecr")
-
-
 def manifest_of(ecr: Any, tag: str, *, account: str = TRITON.account) -> dict[str, Any]:
     answer: dict[str, Any] = ecr.batch_get_image(
         registryId=account, repositoryName=TRITON.repository, imageIds=[{"imageTag": tag}]

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.embedded_app.clients import client
-from tests.support.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_app.stacks import Stacks
 
 if TYPE_CHECKING:
     from fleet_emulator.server import EmbeddedAws
 
 STATEMENT = {"Effect": "Allow", "Principal": {"Service": "cloudwatch.amazonaws.com"}, "Action": "sns:Publish"}
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with embedded_aws() as (aws, _):
-        yield aws
-
-
-@pytest.fixture
-def stacks(aws: EmbeddedAws) -> Stacks:
-    return Stacks(aws)
 
 
 @pytest.fixture

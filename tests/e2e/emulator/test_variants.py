@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,18 +10,12 @@ from botocore.exceptions import ClientError
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
-from tests.support.embedded_app.stacks import DATA, ROLE, Stacks, embedded_aws, endpoint
+from tests.support.embedded_app.stacks import DATA, ROLE, Stacks, endpoint
 from triton_fleet.aws.running_configuration import live_endpoint
 
 G6 = {"InstanceType": "ml.g6.xlarge", "Priority": 2}
 G5 = {"InstanceType": "ml.g5.xlarge", "Priority": 1}
 ARN = "arn:aws:sagemaker:us-east-1:123456789012:model/absent"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
-    with embedded_aws() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

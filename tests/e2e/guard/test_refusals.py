@@ -10,13 +10,6 @@ from tests.support.guarded_endpoint import NEW, OLD, OTHER, Guarded, StackIds
 pytestmark = pytest.mark.nightly
 
 
-@pytest.fixture
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
-    return pauses
-
-
 # --- what cannot be registered again
 
 

@@ -21,11 +21,6 @@ NUMBERS = count()
 
 
 @pytest.fixture
-def ecr(aws: EmbeddedAws) -> Any:
-    return client(aws, "ecr")
-
-
-@pytest.fixture
 def repository(ecr: Any) -> ContainerRepository:
     return ContainerRepository(ecr, f"team/triton{next(NUMBERS)}")
 

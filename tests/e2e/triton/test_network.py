@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,18 +10,10 @@ import psutil
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from tests.support.embedded_gateway import running_gateway
 from tests.support.other_user import run_as_other_user
 from tests.support.triton_models import Starter, call, python_model
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.triton.network import check_network
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_gateway() as aws:
-        yield aws
-
 
 SERVICES = {
     "SAGEMAKER_TRITON_LOG_VERBOSE": "false",
@@ -84,9 +75,9 @@ class TritonPythonModel:
 
 @pytest.mark.triton
 def test_the_code_of_a_model_reaches_no_service_of_the_machine(
-    starter: Starter, tmp_path: Path, aws: EmbeddedAws
+    starter: Starter, tmp_path: Path, gateway: EmbeddedAws
 ) -> None:
-    code = REACH.replace("ADDRESS", repr("127.0.0.1")).replace("PORT", str(urlsplit(aws.url).port))
+    code = REACH.replace("ADDRESS", repr("127.0.0.1")).replace("PORT", str(urlsplit(gateway.url).port))
     server = starter.start(python_model(tmp_path, code))
     assert call(server, [[1, 2]]) == [1, 2, 0, 0]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from fleet_emulator.triton_backends import PACKAGES
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
-from triton_fleet.local.triton.runtime import TritonRuntime
 
 torch: Any = pytest.importorskip(
     "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"
@@ -22,13 +20,6 @@ pytestmark = [pytest.mark.triton, pytest.mark.filterwarnings("ignore:.*torch.jit
 X = np.array([[1.5, -2.0]], np.float32)
 Y = np.array([[4.0, 8.0]], np.float32)
 TEXTS = np.array(["a", "b"], np.object_)
-
-
-@pytest.fixture(scope="module")
-def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooTriton]:
-    zoo = ZooTriton(runtime, tmp_path_factory.mktemp("triton"))
-    yield zoo
-    zoo.server.stop()
 
 
 def repository(folder: Path, forward: str, config: str, *, batch: int = 8) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from fleet_emulator.stand_ins.engines.trtexec import Trtexec
 from tests.support.onnx_graphs import INT64, add, graph_bytes
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
-from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.repository.plan import HEADER
 
 pytestmark = pytest.mark.triton
@@ -22,13 +20,6 @@ CONFIG = 'platform: "tensorrt_plan"\nmax_batch_size: 8\n'
 INPUT = 'input { name: "x" data_type: TYPE_INT32 dims: 2 }\n'
 OUTPUT = 'output { name: "y" data_type: TYPE_INT32 dims: 2 }\n'
 WIDE = (INPUT + OUTPUT).replace("32", "64")
-
-
-@pytest.fixture(scope="module")
-def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooTriton]:
-    zoo = ZooTriton(runtime, tmp_path_factory.mktemp("triton"))
-    yield zoo
-    zoo.server.stop()
 
 
 def repository(

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import psutil
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
+from tests.support.kills import wait_for
 from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkRun
 from triton_fleet.aws.deploy.cdk_toolkit import PROCESS_END_TEXT, CdkEndedError
 from triton_fleet.findings import CannotRunError
@@ -261,11 +261,3 @@ def processes_in(root: Path) -> list[psutil.Process]:
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     return found
-
-
-def wait_for(file: Path, process: subprocess.Popen[bytes] | None) -> str:
-    pause = threading.Event()
-    while not file.exists():
-        assert process is None or process.poll() is None
-        pause.wait(0.01)
-    return file.read_text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from fleet_emulator.permissions import is_allowed, may_put_metrics
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
-from tests.support.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_app.stacks import Stacks
 
 PUT, NAMESPACE = "cloudwatch:PutMetricData", "/aws/sagemaker/Endpoints"
 BUCKET = "arn:aws:s3:::archives"
@@ -27,12 +26,6 @@ def policy(*statements: dict[str, Any]) -> dict[str, Any]:
 
 def under(operator: str, namespace: object, key: str = "cloudwatch:namespace") -> dict[str, Any]:
     return {"Condition": {operator: {key: namespace}}}
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with embedded_aws() as (aws, _):
-        yield aws
 
 
 @pytest.fixture(scope="module")

@@ -77,13 +77,6 @@ def owner(aws: EmbeddedAws, stacks: StackIds) -> Owner:
     return Owner(aws, stacks.calm)
 
 
-@pytest.fixture
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
-    return pauses
-
-
 def test_a_group_that_is_missing_is_made(owner: Owner) -> None:
     assert owner.did("Create", KmsKey=KEY) == f"Created {owner.group} with a retention of 30 days."
     assert owner.found() == {"days": 30, "key": KEY, "tags": TAGS}

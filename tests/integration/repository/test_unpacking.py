@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import stat
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,7 @@ import pytest
 from fleet_emulator.codebuild.run import SourceError, unpack_source
 from fleet_emulator.function_output import DeployedCode
 from fleet_emulator.hosting import HostingError
-from tests.support.embedded_s3 import BUCKET, embedded_s3
+from tests.support.embedded_s3 import BUCKET
 from tests.support.hostile_tar import END, escape_by_links, extended, file, folder, header, record
 from tests.support.repository_archives import zipped
 from triton_fleet.findings import FindingsError
@@ -34,12 +34,6 @@ from triton_fleet.spec.endpoint import Mode
 MODEL = file("m/config.pbtxt", b'backend: "python"') + file("m/1/model.py", b"")
 ESCAPED = "escaped.txt"
 ENOUGH = Budget(size=1 << 30, entries=1000, what="what this test allows")
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[Any]:
-    with embedded_s3() as client:
-        yield client
 
 
 def unpack(content: bytes, work: Path, budget: Budget = ENOUGH) -> Path:

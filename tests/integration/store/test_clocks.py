@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
+from tests.support.artifact_bucket import BUCKET, ArtifactBucket
 from tests.support.embedded_keys import KEYS
-from tests.support.engine_bucket import engine_bucket
+from tests.support.engine_bucket import empty_engine_bucket
 from tests.support.fleet_folder import FleetFolder
 from tests.support.jumped_clock import JUMPS, client_clock, jump
 from triton_fleet.awsapi import errors
@@ -25,41 +25,39 @@ from triton_fleet.store.releases import TIME, last_releases, record_release, rel
 YEAR = timedelta(days=365)
 
 
-@pytest.fixture
-def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
-    return empty_bucket(aws_url, folder)
-
-
-def deploy(bucket: ArtifactBucket, code: str) -> str:
+def deploy(artifact_bucket: ArtifactBucket, code: str) -> str:
     """What a deploy records; its model data."""
-    bucket.single(code=code)
-    bucket.lock()
-    (endpoint,) = bucket.endpoints
-    record_release(bucket.s3, endpoint)
+    artifact_bucket.single(code=code)
+    artifact_bucket.lock()
+    (endpoint,) = artifact_bucket.endpoints
+    record_release(artifact_bucket.s3, endpoint)
     return endpoint.model_data
 
 
 @pytest.mark.parametrize("by", JUMPS)
 def test_releases_are_in_the_order_of_their_deploys_and_dated_by_s3(
-    bucket: ArtifactBucket, monkeypatch: pytest.MonkeyPatch, by: timedelta
+    artifact_bucket: ArtifactBucket, monkeypatch: pytest.MonkeyPatch, by: timedelta
 ) -> None:
-    first = deploy(bucket, "x = 1\n")
+    first = deploy(artifact_bucket, "x = 1\n")
     jump(monkeypatch, releases_module, by)
-    second = deploy(bucket, "x = 2\n")
+    second = deploy(artifact_bucket, "x = 2\n")
     monkeypatch.undo()
-    third = deploy(bucket, "x = 3\n")
-    found = last_releases(bucket.s3, BUCKET, "sentences", 10)
+    third = deploy(artifact_bucket, "x = 3\n")
+    found = last_releases(artifact_bucket.s3, BUCKET, "sentences", 10)
     assert [each.model_data for each in found] == [third, second, first]
     assert all(abs(each.time - datetime.now(UTC)) < timedelta(minutes=10) for each in found)
 
 
-def test_a_release_follows_one_that_a_clock_a_year_ahead_has_dated(bucket: ArtifactBucket) -> None:
-    first = deploy(bucket, "x = 1\n")
-    (key,) = bucket.held("releases/")
+def test_a_release_follows_one_that_a_clock_a_year_ahead_has_dated(artifact_bucket: ArtifactBucket) -> None:
+    first = deploy(artifact_bucket, "x = 1\n")
+    (key,) = artifact_bucket.held("releases/")
     ahead = f"{releases_prefix('sentences')}{(datetime.now(UTC) + YEAR).strftime(TIME)}.json"
-    bucket.s3.copy_object(Bucket=BUCKET, Key=ahead, CopySource={"Bucket": BUCKET, "Key": key})
-    second = deploy(bucket, "x = 2\n")
-    assert [each.model_data for each in last_releases(bucket.s3, BUCKET, "sentences", 2)] == [second, first]
+    artifact_bucket.s3.copy_object(Bucket=BUCKET, Key=ahead, CopySource={"Bucket": BUCKET, "Key": key})
+    second = deploy(artifact_bucket, "x = 2\n")
+    assert [each.model_data for each in last_releases(artifact_bucket.s3, BUCKET, "sentences", 2)] == [
+        second,
+        first,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +75,7 @@ def test_a_release_follows_one_that_a_clock_a_year_ahead_has_dated(bucket: Artif
 def test_a_lease_expires_by_the_clock_that_dates_it_even_when_that_is_set_back(
     aws_url: str, folder: FleetFolder, later: timedelta, is_expired: bool
 ) -> None:
-    s3 = engine_bucket(aws_url, folder).artifacts.s3
+    s3 = empty_engine_bucket(aws_url, folder).artifacts.s3
     lease = Lease(s3, BUCKET, "sha256:" + 64 * "0", Terms(holder="somebody", token="t", seconds=300))
     assert lease.take()
 

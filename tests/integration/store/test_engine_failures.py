@@ -12,8 +12,8 @@ from onnx import helper
 
 from engine_request.problems import PROBLEMS
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
-from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
-from tests.support.fleet_folder import ROOT, FleetFolder
+from tests.support.engine_bucket import EngineBucket, small_onnx
+from tests.support.fleet_folder import ROOT
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.rules.names import display_name
@@ -25,52 +25,47 @@ UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"],
 
 
 @pytest.fixture
-def bucket(aws_url: str, folder: FleetFolder) -> EngineBucket:
-    return engine_bucket(aws_url, folder)
-
-
-@pytest.fixture
-def codebuild(bucket: EngineBucket) -> StandInCodeBuild:
+def codebuild(engine_bucket: EngineBucket) -> StandInCodeBuild:
     """A build of it is under way at the first look."""
-    stand_in = StandInCodeBuild(bucket.artifacts.s3)
-    bucket.clients = replace(bucket.clients, codebuild=stand_in, logs=stand_in)
-    bucket.endpoint()
+    stand_in = StandInCodeBuild(engine_bucket.artifacts.s3)
+    engine_bucket.clients = replace(engine_bucket.clients, codebuild=stand_in, logs=stand_in)
+    engine_bucket.endpoint()
     return stand_in
 
 
-def refused(bucket: EngineBucket) -> Finding:
+def refused(engine_bucket: EngineBucket) -> Finding:
     with pytest.raises(FindingsError) as caught:
-        bucket.publish()
+        engine_bucket.publish()
     (finding,) = caught.value.findings
     return finding
 
 
 @pytest.mark.nightly
 def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_published(
-    bucket: EngineBucket,
+    engine_bucket: EngineBucket,
 ) -> None:
-    bucket.endpoint("broken", model=UNSUPPORTED)
-    bucket.endpoint("sound")
-    finding = refused(bucket)
+    engine_bucket.endpoint("broken", model=UNSUPPORTED)
+    engine_bucket.endpoint("sound")
+    finding = refused(engine_bucket)
     assert (finding.code, finding.file, finding.line) == (
         "FL376",
-        bucket.root / "model_specs/broken.yaml",
+        engine_bucket.root / "model_specs/broken.yaml",
         8,
     )
     assert finding.message.startswith("the engine of model 'bert' was not built: unsupported operator: ")
     assert "NoSuchOperator" in finding.message
     assert "the full log is in /triton-fleet/dev/engines, stream " in finding.hint
-    assert "bert/1/model.plan" in bucket.packed("sound")
-    assert bucket.artifacts.held("engines/leases/") == []
-    assert len(bucket.artifacts.held("endpoints/")) == 1
+    assert "bert/1/model.plan" in engine_bucket.packed("sound")
+    assert engine_bucket.artifacts.held("engines/leases/") == []
+    assert len(engine_bucket.artifacts.held("endpoints/")) == 1
 
 
-def test_two_publishers_at_once_start_one_build(bucket: EngineBucket) -> None:
-    bucket.endpoint()
+def test_two_publishers_at_once_start_one_build(engine_bucket: EngineBucket) -> None:
+    engine_bucket.endpoint()
     with ThreadPoolExecutor(2) as pool:
-        both = [each.result() for each in [pool.submit(bucket.publish) for _ in range(2)]]
+        both = [each.result() for each in [pool.submit(engine_bucket.publish) for _ in range(2)]]
     assert sorted(each.engines for each in both) == [0, 1]
-    assert len(bucket.builds) == 1
+    assert len(engine_bucket.builds) == 1
 
 
 @pytest.mark.parametrize(
@@ -93,12 +88,12 @@ def test_two_publishers_at_once_start_one_build(bucket: EngineBucket) -> None:
     ],
 )
 def test_each_problem_of_the_build_script_has_a_code(
-    bucket: EngineBucket, codebuild: StandInCodeBuild, exit_code: int, code: str
+    engine_bucket: EngineBucket, codebuild: StandInCodeBuild, exit_code: int, code: str
 ) -> None:
     codebuild.looked = lambda id: codebuild.fail(
         id, exit_code=exit_code, problem="too bad", message="It rained.", log=["one", "two"]
     )
-    finding = refused(bucket)
+    finding = refused(engine_bucket)
     assert finding.code == code
     assert (
         finding.message == "the engine of model 'bert' was not built: too bad: It rained.\n    one\n    two"
@@ -107,62 +102,62 @@ def test_each_problem_of_the_build_script_has_a_code(
 
 
 def test_of_a_build_that_says_nothing_the_reason_of_codebuild_and_the_end_of_its_log_are_told(
-    bucket: EngineBucket, codebuild: StandInCodeBuild
+    engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     codebuild.reason = "CannotPullContainerError"
     codebuild.lines = ["[Container] Entering phase BUILD\n", *(f"line {number}\n" for number in range(9))]
     codebuild.looked = codebuild.fail
-    finding = refused(bucket)
+    finding = refused(engine_bucket)
     assert finding.code == "FL381"
     assert "the build ended with the status FAILED: CannotPullContainerError" in finding.message
     assert finding.message.endswith("\n    line 4\n    line 5\n    line 6\n    line 7\n    line 8")
 
 
 def test_what_an_earlier_attempt_said_is_not_told_again(
-    bucket: EngineBucket, codebuild: StandInCodeBuild
+    engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     codebuild.looked = lambda id: codebuild.fail(id, exit_code=16, problem="p", message="Full.")
-    assert refused(bucket).code == "FL377"
+    assert refused(engine_bucket).code == "FL377"
     codebuild.looked = codebuild.fail
-    assert refused(bucket).code == "FL381"
+    assert refused(engine_bucket).code == "FL381"
 
 
 def test_what_codebuild_does_not_take_of_one_engine_stops_no_other(
-    bucket: EngineBucket, codebuild: StandInCodeBuild
+    engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
-    bucket.endpoint("second", model=small_onnx("other"))
+    engine_bucket.endpoint("second", model=small_onnx("other"))
     codebuild.refusals = [refusal("InvalidInputException", "There is no such fleet.")]
-    finding = refused(bucket)
+    finding = refused(engine_bucket)
     assert (finding.code, finding.line) == ("FL379", 8)
     assert "There is no such fleet." in finding.message
     assert list(codebuild.status.values()) == ["SUCCEEDED"]
-    assert bucket.artifacts.held("engines/leases/") == []
+    assert engine_bucket.artifacts.held("engines/leases/") == []
 
 
 def test_a_build_that_codebuild_ended_for_its_time_is_told_so(
-    bucket: EngineBucket, codebuild: StandInCodeBuild
+    engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     codebuild.looked = lambda id: codebuild.status.update({id: "TIMED_OUT"})
-    finding = refused(bucket)
+    finding = refused(engine_bucket)
     assert (finding.code, "engine_builds.timeout" in finding.hint) == ("FL378", True)
 
 
 def test_without_a_terminal_a_build_is_told_by_lines(
-    bucket: EngineBucket, codebuild: StandInCodeBuild
+    engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     shown = StringIO()
-    bucket.publish(LineProgress(OutputConsole(file=shown, width=200)))
+    engine_bucket.publish(LineProgress(OutputConsole(file=shown, width=200)))
     first, second, *_ = shown.getvalue().splitlines()
     assert first == "engine sentences/bert: building"
     assert second.startswith("engine sentences/bert: ready after ")
 
 
 def test_on_a_terminal_a_build_shows_the_last_line_of_its_log(
-    bucket: EngineBucket, codebuild: StandInCodeBuild
+    engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     codebuild.lines = ["first", "\x1b[31mtactic 7 of 9"]
     shown = StringIO()
-    bucket.publish(BarProgress(OutputConsole(file=shown, width=200, force_terminal=True)))
+    engine_bucket.publish(BarProgress(OutputConsole(file=shown, width=200, force_terminal=True)))
     assert "engine sentences/bert" in shown.getvalue()
     assert "\\x1b[31mtactic 7 of 9" in shown.getvalue()
 

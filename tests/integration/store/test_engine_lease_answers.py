@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.artifact_bucket import BUCKET
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
-from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
+from tests.support.engine_bucket import EngineBucket, empty_engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.builds.engines.artifacts import MANIFEST, built_key, lease_key
 from triton_fleet.findings import CannotRunError, FindingsError
@@ -46,7 +46,7 @@ class FlakyS3:
 
 @pytest.fixture
 def bucket(aws_url: str, folder: FleetFolder) -> EngineBucket:
-    bucket = engine_bucket(aws_url, folder)
+    bucket = empty_engine_bucket(aws_url, folder)
     codebuild = StandInCodeBuild(bucket.artifacts.s3)
     bucket.clients = replace(bucket.clients, codebuild=codebuild, logs=codebuild)
     bucket.endpoint()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.artifact_bucket import BUCKET
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
-from tests.support.engine_bucket import PROJECT, EngineBucket, engine_bucket, small_onnx
+from tests.support.engine_bucket import PROJECT, EngineBucket, empty_engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
 from tests.support.silent_progress import SilentProgress
 from triton_fleet.builds.engines.artifacts import lease_key
@@ -67,7 +67,7 @@ class Publisher:
 
 @pytest.fixture
 def publisher(aws_url: str, folder: FleetFolder) -> Publisher:
-    return Publisher(engine_bucket(aws_url, folder))
+    return Publisher(empty_engine_bucket(aws_url, folder))
 
 
 def test_the_lease_says_who_builds_until_the_build_is_over(publisher: Publisher) -> None:

@@ -12,8 +12,7 @@ from tests.support.engine_bucket import SPEC as ENGINE_SPEC
 from tests.support.fleet_folder import FleetFolder
 from tests.support.s3_repositories import BUCKET, Repositories
 from triton_fleet.builds.engines.artifacts import archive_digest
-from triton_fleet.check.run import all_findings
-from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
 from triton_fleet.repository.loading.models import ServingContainer
@@ -46,10 +45,6 @@ def locked(folder: FleetFolder, environment: str = "dev", archive: str = "senten
     return load_lock(folder.root / f"locks/{environment}/sentences.lock.yaml").archives[archive]
 
 
-def found(folder: FleetFolder) -> list[Finding]:
-    return all_findings(open_project(folder.root, "dev"))
-
-
 def test_an_archive_is_named_by_its_repository_and_the_keys_of_its_engines(engine: FleetFolder) -> None:
     archive = locked(engine)
     own = measure(FolderSource.of(engine.root / "sentences", ServingContainer(built=frozenset(["bert"]))))
@@ -57,7 +52,7 @@ def test_an_archive_is_named_by_its_repository_and_the_keys_of_its_engines(engin
     assert archive.engines["bert"].onnx == digest_of_bytes(small_onnx())
     assert archive.engines["bert"].size == len(small_onnx())
     assert archive.digest == archive_digest(own.digest, {"bert": archive.engines["bert"].key})
-    assert found(engine) == []
+    assert engine.check() == []
 
 
 def test_the_digest_depends_on_the_repository_and_each_key_and_not_on_their_order() -> None:
@@ -78,7 +73,7 @@ def test_the_digest_depends_on_the_repository_and_each_key_and_not_on_their_orde
 def test_other_flags_another_gpu_or_image_is_another_engine(engine: FleetFolder, old: str, new: str) -> None:
     before = locked(engine)
     engine.spec(base=SPEC.replace(old, new))
-    assert "FL391" in {each.code for each in found(engine)}
+    assert "FL391" in {each.code for each in engine.check()}
     after = locked(engine)
     assert before.repository == after.repository
     assert before.engines["bert"].key != after.engines["bert"].key
@@ -88,7 +83,7 @@ def test_other_flags_another_gpu_or_image_is_another_engine(engine: FleetFolder,
 def test_an_onnx_model_that_changed_is_named(engine: FleetFolder) -> None:
     locked(engine)
     onnx(engine).write_bytes(small_onnx("other"))
-    (finding,) = found(engine)
+    (finding,) = engine.check()
     assert (finding.code, finding.file) == ("FL306", onnx(engine))
     since = "since it was locked"
     assert finding.message == f"the ONNX model of 'bert' changed {since}"
@@ -108,9 +103,9 @@ def test_an_engine_of_an_unknown_model_is_told_before_the_model_that_lacks_its_p
     [told] = refused.value.findings
     assert (told.code, told.hint) == ("FL293", "did you mean `bert`?")
     assert told.message == "the repository has no model 'bret' for this engine"
-    assert told in found(engine)
+    assert told in engine.check()
     engine.write("sentences/bert/1/model.plan", "")
-    assert [each for each in found(engine) if each.code == "FL293"] == [told]
+    assert [each for each in engine.check() if each.code == "FL293"] == [told]
 
 
 def test_copies_share_an_engine_under_their_own_names(engine: FleetFolder) -> None:
@@ -128,7 +123,7 @@ def test_an_onnx_model_that_is_not_there_is_told_where_the_spec_names_it(
     if is_locked:
         locked(engine)
     onnx(engine).unlink()
-    (finding,) = [each for each in found(engine) if each.code == "FL370"]
+    (finding,) = [each for each in engine.check() if each.code == "FL370"]
     assert (finding.file, finding.line) == (engine.root / "model_specs/sentences.yaml", 8)
     with pytest.raises(FindingsError, match="FL370"):
         locked(engine)
@@ -136,7 +131,7 @@ def test_an_onnx_model_that_is_not_there_is_told_where_the_spec_names_it(
 
 def test_what_is_no_onnx_model_or_keeps_its_weights_elsewhere_is_refused(engine: FleetFolder) -> None:
     onnx(engine).write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
-    (told,) = [each for each in found(engine) if each.code == "FL371"]
+    (told,) = [each for each in engine.check() if each.code == "FL371"]
     assert "git lfs pull" in told.message and told.hint == ""
     with pytest.raises(FindingsError, match=r"FL371: .*git lfs pull"):
         locked(engine)
@@ -162,7 +157,7 @@ def test_an_onnx_model_in_s3_is_read_once_and_named_by_its_digest(
     there.reads = 0
     there.lock()
     assert there.reads == 0
-    assert found(engine) == []
+    assert engine.check() == []
 
 
 def test_another_content_in_s3_is_refused(engine: FleetFolder, there: Repositories) -> None:
@@ -176,7 +171,7 @@ def test_another_content_in_s3_is_refused(engine: FleetFolder, there: Repositori
 def test_an_engine_that_the_spec_no_longer_asks_for_is_told(engine: FleetFolder) -> None:
     locked(engine)
     engine.spec(base=SPEC[: SPEC.index("    engines")])
-    (finding,) = [each for each in found(engine) if each.code == "FL391"]
+    (finding,) = [each for each in engine.check() if each.code == "FL391"]
     assert finding.message == "the lock has an engine of model 'bert' in 'sentences', and the spec has none"
     assert "fleet lock --env dev sentences" in finding.hint
 

@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
-from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
+from tests.support.engine_bucket import EngineBucket, empty_engine_bucket, small_onnx
 from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_fleet.findings import FindingsError
 from triton_fleet.store.builds.work import Pace
@@ -25,7 +25,7 @@ def codebuild(bucket: EngineBucket) -> StandInCodeBuild:
 
 @pytest.fixture
 def bucket(aws_url: str, folder: FleetFolder) -> EngineBucket:
-    bucket = engine_bucket(aws_url, folder)
+    bucket = empty_engine_bucket(aws_url, folder)
     folder.environment("engine_builds: {at_once: 2}\n")
     return bucket
 

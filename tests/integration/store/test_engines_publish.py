@@ -15,8 +15,7 @@ import pytest
 
 from tests.support.artifact_bucket import BUCKET, digest_of_bytes
 from tests.support.codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
-from tests.support.engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
-from tests.support.fleet_folder import FleetFolder
+from tests.support.engine_bucket import PROJECT, ROLE, EngineBucket, small_onnx
 from tests.support.silent_progress import SilentProgress
 from triton_fleet.builds.engines.artifacts import MANIFEST, REQUEST, built_key
 from triton_fleet.builds.engines.artifacts import PLAN as PLAN_FILE
@@ -30,54 +29,49 @@ from triton_fleet.store.publish.publish import PublishResult
 PLAN = "bert/1/model.plan"
 
 
-@pytest.fixture
-def bucket(aws_url: str, folder: FleetFolder) -> EngineBucket:
-    return engine_bucket(aws_url, folder)
-
-
 def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
-    bucket: EngineBucket, tmp_path: Path
+    engine_bucket: EngineBucket, tmp_path: Path
 ) -> None:
-    bucket.endpoint()
-    done = bucket.publish()
+    engine_bucket.endpoint()
+    done = engine_bucket.publish()
     assert (done.engines, done.uploads, done.copies) == (1, 1, 1)
-    assert list(bucket.packed()) == ["bert/config.pbtxt", PLAN]
-    plan = bucket.packed()[PLAN]
+    assert list(engine_bucket.packed()) == ["bert/config.pbtxt", PLAN]
+    plan = engine_bucket.packed()[PLAN]
     assert plan_version(plan) == "10.9.0.34"
     assert plan.endswith(small_onnx())
 
-    (endpoint,) = bucket.artifacts.endpoints
+    (endpoint,) = engine_bucket.artifacts.endpoints
     archive = tmp_path / "sentences.tar.gz"
-    archive.write_bytes(bucket.artifacts.body(endpoint.model_data))
+    archive.write_bytes(engine_bucket.artifacts.body(endpoint.model_data))
     assert named_findings([archive], RepositoryTarget(release="25.04", instance="ml.g5.xlarge")) == []
 
-    contents = json.loads(bucket.artifacts.body(contents_key(endpoint.archives[0].digest)))
+    contents = json.loads(engine_bucket.artifacts.body(contents_key(endpoint.archives[0].digest)))
     assert contents["tar"] == digest_of_bytes(gzip.decompress(archive.read_bytes()))
     assert contents["engines"] == {
-        "bert": {"key": bucket.key(), "plan": {"digest": digest_of_bytes(plan), "size": len(plan)}}
+        "bert": {"key": engine_bucket.key(), "plan": {"digest": digest_of_bytes(plan), "size": len(plan)}}
     }
 
-    assert len(bucket.builds) == 1
-    assert bucket.publish() == PublishResult(present=1)
-    assert len(bucket.builds) == 1
-    assert bucket.artifacts.held("engines/leases/") == []
+    assert len(engine_bucket.builds) == 1
+    assert engine_bucket.publish() == PublishResult(present=1)
+    assert len(engine_bucket.builds) == 1
+    assert engine_bucket.artifacts.held("engines/leases/") == []
 
 
-def test_without_a_role_for_jobs_it_is_said_what_makes_it(bucket: EngineBucket) -> None:
-    bucket.clients.ssm.delete_parameter(Name="/triton-fleet/dev/engine-job-role")
-    bucket.endpoint()
+def test_without_a_role_for_jobs_it_is_said_what_makes_it(engine_bucket: EngineBucket) -> None:
+    engine_bucket.clients.ssm.delete_parameter(Name="/triton-fleet/dev/engine-job-role")
+    engine_bucket.endpoint()
     with pytest.raises(CannotRunError, match="the role for jobs") as caught:
-        bucket.publish()
+        engine_bucket.publish()
     assert "fleet deploy --env dev --foundation" in caught.value.remedy
-    assert bucket.artifacts.held("engines/leases/") == []
+    assert engine_bucket.artifacts.held("engines/leases/") == []
 
 
 @pytest.fixture
-def quick(bucket: EngineBucket) -> EngineBucket:
+def quick(engine_bucket: EngineBucket) -> EngineBucket:
     """Its builds leave an engine as soon as they are looked at."""
-    stand_in = StandInCodeBuild(bucket.artifacts.s3)
-    bucket.clients = replace(bucket.clients, codebuild=stand_in, logs=stand_in)
-    return bucket
+    stand_in = StandInCodeBuild(engine_bucket.artifacts.s3)
+    engine_bucket.clients = replace(engine_bucket.clients, codebuild=stand_in, logs=stand_in)
+    return engine_bucket
 
 
 def test_a_job_of_sagemaker_on_the_endpoints_instance_type_builds(quick: EngineBucket) -> None:

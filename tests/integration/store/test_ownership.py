@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
+from tests.support.artifact_bucket import BUCKET, ArtifactBucket
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.project.fleet_files import load_lock
@@ -23,50 +23,45 @@ DEV = "environment: dev\naccount: '111122223333'\nregion: us-east-1\n"
 TEAM = "models-of-a-team"
 
 
-@pytest.fixture
-def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
-    return empty_bucket(aws_url, folder)
+def lock_of(artifact_bucket: ArtifactBucket, name: str) -> Lock:
+    return load_lock(artifact_bucket.project.lock_file(name))
 
 
-def lock_of(bucket: ArtifactBucket, name: str) -> Lock:
-    return load_lock(bucket.project.lock_file(name))
+def digest_of(artifact_bucket: ArtifactBucket, name: str) -> str:
+    return lock_of(artifact_bucket, name).archives[name].digest
 
 
-def digest_of(bucket: ArtifactBucket, name: str) -> str:
-    return lock_of(bucket, name).archives[name].digest
-
-
-def forge(bucket: ArtifactBucket, name: str, victim: str, **changes: object) -> None:
+def forge(artifact_bucket: ArtifactBucket, name: str, victim: str, **changes: object) -> None:
     """Write the victim's digests into a lock, which keeps its own checksums of files."""
-    lock, other = lock_of(bucket, name), lock_of(bucket, victim)
+    lock, other = lock_of(artifact_bucket, name), lock_of(artifact_bucket, victim)
     archive = lock.archives[name].model_copy(
         update={
             key: getattr(other.archives[victim], key) for key in ("digest", "size", "repository", "engines")
         }
     )
     forged = lock.model_copy(update={"archives": {name: archive}, **changes})
-    write_lock(bucket.project.lock_file(name), forged, bucket.project.root)
+    write_lock(artifact_bucket.project.lock_file(name), forged, artifact_bucket.project.root)
 
 
-def refused(bucket: ArtifactBucket, code: str = "FL847") -> str:
+def refused(artifact_bucket: ArtifactBucket, code: str = "FL847") -> str:
     """The only finding of a publish that copies nothing to `thief` and records nothing of it."""
     with pytest.raises(FindingsError) as raised:
-        bucket.publish()
+        artifact_bucket.publish()
     (finding,) = raised.value.findings
     assert (finding.code, finding.severity) == (code, Severity.ERROR)
-    assert bucket.held("endpoints/thief/") == bucket.held("owners/thief/") == []
+    assert artifact_bucket.held("endpoints/thief/") == artifact_bucket.held("owners/thief/") == []
     return f"{finding.place}: {finding.message} | {finding.hint}"
 
 
 @pytest.fixture
-def victim(bucket: ArtifactBucket) -> ArtifactBucket:
+def victim(artifact_bucket: ArtifactBucket) -> ArtifactBucket:
     """The bucket of a fleet with a published endpoint, beside which another one is locked."""
-    bucket.single("victim", code="secret = 1\n")
-    bucket.lock()
-    bucket.publish()
-    bucket.single("thief")
-    bucket.lock()
-    return bucket
+    artifact_bucket.single("victim", code="secret = 1\n")
+    artifact_bucket.lock()
+    artifact_bucket.publish()
+    artifact_bucket.single("thief")
+    artifact_bucket.lock()
+    return artifact_bucket
 
 
 def test_the_digest_of_another_endpoint_in_a_lock_gets_nothing_of_it(victim: ArtifactBucket) -> None:
@@ -77,14 +72,14 @@ def test_the_digest_of_another_endpoint_in_a_lock_gets_nothing_of_it(victim: Art
     assert "run `fleet lock --env dev thief` and have the change reviewed" in said
 
 
-def test_nor_do_the_files_of_another_endpoint_without_compression(bucket: ArtifactBucket) -> None:
-    bucket.single("victim", keys=", compression: none", code="secret = 1\n")
-    bucket.lock()
-    bucket.publish()
-    bucket.single("thief", keys=", compression: none")
-    bucket.lock()
-    forge(bucket, "thief", "victim")
-    refused(bucket)
+def test_nor_do_the_files_of_another_endpoint_without_compression(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.single("victim", keys=", compression: none", code="secret = 1\n")
+    artifact_bucket.lock()
+    artifact_bucket.publish()
+    artifact_bucket.single("thief", keys=", compression: none")
+    artifact_bucket.lock()
+    forge(artifact_bucket, "thief", "victim")
+    refused(artifact_bucket)
 
 
 def test_nor_does_one_of_a_multi_model_endpoint(victim: ArtifactBucket) -> None:
@@ -102,17 +97,17 @@ def test_nor_does_one_of_a_multi_model_endpoint(victim: ArtifactBucket) -> None:
 
 
 def test_an_archive_that_both_publish_in_one_run_is_refused_to_whoever_only_names_it(
-    bucket: ArtifactBucket,
+    artifact_bucket: ArtifactBucket,
 ) -> None:
-    bucket.single("victim", code="secret = 1\n")
-    bucket.single("thief")
-    bucket.lock()
-    forge(bucket, "thief", "victim")
+    artifact_bucket.single("victim", code="secret = 1\n")
+    artifact_bucket.single("thief")
+    artifact_bucket.lock()
+    forge(artifact_bucket, "thief", "victim")
     with pytest.raises(FindingsError, match="FL847: locks/dev/thief") as raised:
-        bucket.publish()
+        artifact_bucket.publish()
     assert len(raised.value.findings) == 1
-    assert len(bucket.held("endpoints/victim/")) == 1
-    assert bucket.held("endpoints/thief/") == []
+    assert len(artifact_bucket.held("endpoints/victim/")) == 1
+    assert artifact_bucket.held("endpoints/thief/") == []
 
 
 def test_equal_repositories_of_two_endpoints_are_both_published(victim: ArtifactBucket) -> None:
@@ -134,9 +129,9 @@ def test_a_forged_digest_of_a_repository_in_s3_is_refused(victim: ArtifactBucket
     assert f"the spec expects {digest}" in refused(victim)
 
 
-def promoted(bucket: ArtifactBucket) -> None:
-    bucket.folder.environment(name="staging")
-    forge(bucket, "thief", "victim", promoted_from="staging")
+def promoted(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.folder.environment(name="staging")
+    forge(artifact_bucket, "thief", "victim", promoted_from="staging")
 
 
 def test_a_lock_that_says_it_was_promoted_gets_nothing_without_a_promotion(victim: ArtifactBucket) -> None:
@@ -169,20 +164,20 @@ def test_another_origin_than_the_environments_own_is_a_warning(folder: FleetFold
         assert finding.hint == "run `fleet promote --from staging --to dev sentences`"
 
 
-def without_records(bucket: ArtifactBucket) -> None:
+def without_records(artifact_bucket: ArtifactBucket) -> None:
     """The bucket as a version left it that kept no records."""
-    for key in bucket.held("owners/"):
-        bucket.s3.delete_object(Bucket=BUCKET, Key=key)
+    for key in artifact_bucket.held("owners/"):
+        artifact_bucket.s3.delete_object(Bucket=BUCKET, Key=key)
 
 
-def without_copies(bucket: ArtifactBucket, name: str) -> None:
-    for key in bucket.held(f"endpoints/{name}/"):
-        bucket.s3.delete_object(Bucket=BUCKET, Key=key)
+def without_copies(artifact_bucket: ArtifactBucket, name: str) -> None:
+    for key in artifact_bucket.held(f"endpoints/{name}/"):
+        artifact_bucket.s3.delete_object(Bucket=BUCKET, Key=key)
 
 
-def without_weights(bucket: ArtifactBucket, name: str) -> None:
+def without_weights(artifact_bucket: ArtifactBucket, name: str) -> None:
     """A fresh clone: what Git does not keep is missing."""
-    (bucket.folder.root / name / "embed/1/model.py").unlink()
+    (artifact_bucket.folder.root / name / "embed/1/model.py").unlink()
 
 
 def test_a_clone_without_weights_publishes_again_what_the_endpoint_had(victim: ArtifactBucket) -> None:
@@ -218,17 +213,17 @@ def test_where_all_copies_are_there_nothing_else_is_asked_without_records_too(vi
     assert victim.requests == ["ListObjectsV2"]
 
 
-def test_an_earlier_lock_of_the_endpoint_itself_is_published_again(bucket: ArtifactBucket) -> None:
-    bucket.single(code="x = 1\n")
-    bucket.lock()
-    bucket.publish()
-    earlier = lock_of(bucket, "sentences")
-    bucket.single(code="x = 2\n")
-    bucket.lock()
-    bucket.publish()
-    without_copies(bucket, "sentences")
-    write_lock(bucket.project.lock_file("sentences"), earlier, bucket.project.root)
-    assert bucket.publish() == PublishResult(copies=1)
+def test_an_earlier_lock_of_the_endpoint_itself_is_published_again(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.single(code="x = 1\n")
+    artifact_bucket.lock()
+    artifact_bucket.publish()
+    earlier = lock_of(artifact_bucket, "sentences")
+    artifact_bucket.single(code="x = 2\n")
+    artifact_bucket.lock()
+    artifact_bucket.publish()
+    without_copies(artifact_bucket, "sentences")
+    write_lock(artifact_bucket.project.lock_file("sentences"), earlier, artifact_bucket.project.root)
+    assert artifact_bucket.publish() == PublishResult(copies=1)
 
 
 @pytest.mark.parametrize(

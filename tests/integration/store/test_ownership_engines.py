@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.codebuild_stand_in import StandInCodeBuild
-from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
+from tests.support.engine_bucket import EngineBucket, empty_engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.builds.engines.artifacts import archive_digest
 from triton_fleet.findings import FindingsError
@@ -18,7 +18,7 @@ from triton_fleet.store.lock import write_lock
 @pytest.fixture
 def victim(aws_url: str, folder: FleetFolder) -> EngineBucket:
     """A published endpoint with an engine, beside which one of another ONNX model is locked."""
-    bucket = engine_bucket(aws_url, folder)
+    bucket = empty_engine_bucket(aws_url, folder)
     stand_in = StandInCodeBuild(bucket.artifacts.s3)
     bucket.clients = replace(bucket.clients, codebuild=stand_in, logs=stand_in)
     bucket.endpoint("victim", model=small_onnx("secret"))

@@ -36,39 +36,31 @@ def proxies(promotion_urls: dict[str, str]) -> Iterator[dict[str, FaultyS3]]:
         yield {account: ends.enter_context(faulty_s3(url)) for account, url in promotion_urls.items()}
 
 
-@pytest.fixture
-def images(images: PromotedImages) -> PromotedImages:
-    """An endpoint with an image of its own, which were tested."""
-    images.build()
-    images.promotion.test()
-    return images
-
-
 def behind(promotion: Promotion, proxies: dict[str, FaultyS3]) -> Promotion:
     """The same fleet, by the proxies."""
     return Promotion(promotion.folder, {account: proxy.url for account, proxy in proxies.items()})
 
 
-def assert_promoted(images: PromotedImages) -> None:
+def assert_promoted(tested_images: PromotedImages) -> None:
     """The target has the archive, the image and the lock."""
-    promotion = images.promotion
+    promotion = tested_images.promotion
     tested, promoted = (promotion.lock(name) for name in ("staging", "prod"))
     assert promoted.archives == tested.archives
     assert promoted.image == tested.image
     assert promoted.image is not None
-    assert images.tags() == {promoted.image.digest: [hexadecimal(images.key)]}
-    assert images.recorded()["digest"] == promoted.image.digest
+    assert tested_images.tags() == {promoted.image.digest: [hexadecimal(tested_images.key)]}
+    assert tested_images.recorded()["digest"] == promoted.image.digest
     assert any(key.startswith("archives/") for key in promotion.keys("prod"))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind != "cut"])
 def test_one_failure_of_each_request_of_a_promotion_is_waited_for(
-    images: PromotedImages, proxies: dict[str, FaultyS3], kind: str
+    tested_images: PromotedImages, proxies: dict[str, FaultyS3], kind: str
 ) -> None:
     faults = [FAULTS[kind](proxy, first_of_each()) for proxy in proxies.values()]
-    behind(images.promotion, proxies).promote()
+    behind(tested_images.promotion, proxies).promote()
     assert all(fault.seen > 2 for fault in faults)
-    assert_promoted(images)
+    assert_promoted(tested_images)
 
 
 LASTING = [(kind, number) for kind in FAULTS for number in (0, 2, 4, 6, 9, 12, 14, 17)]
@@ -77,28 +69,28 @@ LASTING = [(kind, number) for kind in FAULTS for number in (0, 2, 4, 6, 9, 12, 1
 @pytest.mark.parametrize("account", ["staging", "prod"])
 @pytest.mark.parametrize(("kind", "number"), LASTING)
 def test_a_failure_that_lasts_ends_a_promotion_with_a_remedy_and_the_next_one_finishes_it(
-    images: PromotedImages, proxies: dict[str, FaultyS3], account: str, kind: str, number: int
+    tested_images: PromotedImages, proxies: dict[str, FaultyS3], account: str, kind: str, number: int
 ) -> None:
     place = "123456789012" if account == "staging" else next(key for key in proxies if key != "123456789012")
     fault = FAULTS[kind](proxies[place], from_number(number))
-    lock = images.promotion.folder.root / f"locks/prod/{ENDPOINT}.lock.yaml"
+    lock = tested_images.promotion.folder.root / f"locks/prod/{ENDPOINT}.lock.yaml"
     try:
-        behind(images.promotion, proxies).promote()
+        behind(tested_images.promotion, proxies).promote()
     except CannotRunError as error:
         assert fault.seen
         assert "run the command again" in error.remedy
         assert not lock.exists()
     else:
         assert not fault.seen or lock.exists()
-    images.promotion.promote()
-    assert_promoted(images)
+    tested_images.promotion.promote()
+    assert_promoted(tested_images)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind != "cut"])
 def test_one_failure_of_each_request_of_a_rollback_is_waited_for(
-    images: PromotedImages, proxies: dict[str, FaultyS3], kind: str
+    tested_images: PromotedImages, proxies: dict[str, FaultyS3], kind: str
 ) -> None:
-    promotion = images.promotion
+    promotion = tested_images.promotion
     promotion.promote()
     repository = GitRepository.around(promotion.folder.root)
     lock = promotion.folder.root / f"locks/prod/{ENDPOINT}.lock.yaml"

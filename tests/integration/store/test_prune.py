@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
+from tests.support.artifact_bucket import BUCKET, ArtifactBucket
 from tests.support.fleet_folder import FleetFolder
 from tests.support.pruning import DIGEST, HEX, model, prune, work
 from triton_fleet.findings import FindingsError
@@ -15,37 +15,36 @@ from triton_fleet.store.ownership import owner_key
 from triton_fleet.store.releases import record_release
 
 
-@pytest.fixture
-def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
-    return empty_bucket(aws_url, folder)
+def forget_lock(artifact_bucket: ArtifactBucket, name: str) -> None:
+    (artifact_bucket.folder.root / f"locks/dev/{name}.lock.yaml").unlink()
 
 
-def forget_lock(bucket: ArtifactBucket, name: str) -> None:
-    (bucket.folder.root / f"locks/dev/{name}.lock.yaml").unlink()
-
-
-def test_what_nobody_uses_goes(bucket: ArtifactBucket) -> None:
-    bucket.put(store_key(DIGEST), b"12345")
-    bucket.put(f"endpoints/gone/{HEX}.tar.gz", b"123")
-    plan = prune(bucket)
-    assert bucket.held() == []
+def test_what_nobody_uses_goes(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.put(store_key(DIGEST), b"12345")
+    artifact_bucket.put(f"endpoints/gone/{HEX}.tar.gz", b"123")
+    plan = prune(artifact_bucket)
+    assert artifact_bucket.held() == []
     assert (len(plan.objects), plan.size) == (2, 8)
 
 
-def test_planning_changes_nothing(bucket: ArtifactBucket) -> None:
-    key = bucket.put(store_key(DIGEST))
-    assert list(work(bucket).plan().objects) == [key]
-    assert bucket.held() == [key]
+def test_planning_changes_nothing(artifact_bucket: ArtifactBucket) -> None:
+    key = artifact_bucket.put(store_key(DIGEST))
+    assert list(work(artifact_bucket).plan().objects) == [key]
+    assert artifact_bucket.held() == [key]
 
 
-def test_what_lies_elsewhere_in_the_bucket_stays(bucket: ArtifactBucket) -> None:
-    keys = [bucket.put("engines/a.plan"), bucket.put("releases/zoo/notes.txt"), bucket.put("readme")]
-    assert prune(bucket).objects == {}
-    assert bucket.held() == sorted(keys)
+def test_what_lies_elsewhere_in_the_bucket_stays(artifact_bucket: ArtifactBucket) -> None:
+    keys = [
+        artifact_bucket.put("engines/a.plan"),
+        artifact_bucket.put("releases/zoo/notes.txt"),
+        artifact_bucket.put("readme"),
+    ]
+    assert prune(artifact_bucket).objects == {}
+    assert artifact_bucket.held() == sorted(keys)
 
 
 def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
-    bucket: ArtifactBucket, folder: FleetFolder
+    artifact_bucket: ArtifactBucket, folder: FleetFolder
 ) -> None:
     other = "c" * 64
     lock = folder.root / "locks/dev/any.lock.yaml"
@@ -53,13 +52,15 @@ def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
     lock.write_text(
         f'endpoint: any\narchives: {{a: {{digest: "{DIGEST}", size: 1, {engine}, models: [m]}}}}\n'
     )
-    kept = [bucket.put(f"engines/plans/{HEX}/{name}") for name in ("manifest.json", "model.plan")]
-    kept += [bucket.put(f"engines/{name}") for name in ("leases/x.json", "onnx/x.onnx", "scripts/x.zip")]
+    kept = [artifact_bucket.put(f"engines/plans/{HEX}/{name}") for name in ("manifest.json", "model.plan")]
+    kept += [
+        artifact_bucket.put(f"engines/{name}") for name in ("leases/x.json", "onnx/x.onnx", "scripts/x.zip")
+    ]
     for name in ("failure.json", "manifest.json", "model.plan", "request.json"):
-        bucket.put(f"engines/plans/{other}/{name}")
-    (unit,) = prune(bucket).units
+        artifact_bucket.put(f"engines/plans/{other}/{name}")
+    (unit,) = prune(artifact_bucket).units
     assert unit.name == f"engines/plans/{other}/"
-    assert bucket.held() == sorted(kept)
+    assert artifact_bucket.held() == sorted(kept)
 
 
 @pytest.mark.parametrize(
@@ -80,27 +81,30 @@ def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
 )
 @pytest.mark.parametrize("several", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_what_a_model_of_the_account_names_stays_with_the_records_of_its_endpoint(
-    bucket: ArtifactBucket, container: dict[str, Any], several: bool
+    artifact_bucket: ArtifactBucket, container: dict[str, Any], several: bool
 ) -> None:
-    keys = [bucket.put(f"endpoints/a/{HEX}.tar.gz"), bucket.put(owner_key("a", DIGEST))]
-    bucket.put(f"endpoints/b/{HEX}.tar.gz")
-    bucket.put(owner_key("b", DIGEST))
-    model(bucket, **({"Containers": [container]} if several else {"PrimaryContainer": container}))
-    prune(bucket)
-    assert bucket.held() == keys
+    keys = [artifact_bucket.put(f"endpoints/a/{HEX}.tar.gz"), artifact_bucket.put(owner_key("a", DIGEST))]
+    artifact_bucket.put(f"endpoints/b/{HEX}.tar.gz")
+    artifact_bucket.put(owner_key("b", DIGEST))
+    model(artifact_bucket, **({"Containers": [container]} if several else {"PrimaryContainer": container}))
+    prune(artifact_bucket)
+    assert artifact_bucket.held() == keys
 
 
-def test_a_model_that_names_a_prefix_keeps_all_below_it(bucket: ArtifactBucket) -> None:
-    keys = [bucket.put("endpoints/a/live/x-v1.tar.gz"), bucket.put("endpoints/a/live/y-v7.tar.gz")]
-    bucket.put("endpoints/a/old/x.tar.gz")
-    bucket.put("endpoints/b/live/x-v1.tar.gz")
+def test_a_model_that_names_a_prefix_keeps_all_below_it(artifact_bucket: ArtifactBucket) -> None:
+    keys = [
+        artifact_bucket.put("endpoints/a/live/x-v1.tar.gz"),
+        artifact_bucket.put("endpoints/a/live/y-v7.tar.gz"),
+    ]
+    artifact_bucket.put("endpoints/a/old/x.tar.gz")
+    artifact_bucket.put("endpoints/b/live/x-v1.tar.gz")
     data = {"Image": "i", "Mode": "MultiModel", "ModelDataUrl": f"s3://{BUCKET}/endpoints/a/live/"}
-    model(bucket, PrimaryContainer=data)
-    prune(bucket)
-    assert bucket.held() == keys
+    model(artifact_bucket, PrimaryContainer=data)
+    prune(artifact_bucket)
+    assert artifact_bucket.held() == keys
 
 
-def test_models_of_all_pages_count(bucket: ArtifactBucket) -> None:
+def test_models_of_all_pages_count(artifact_bucket: ArtifactBucket) -> None:
     def note_page(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
         context["page"] = int(params.get("NextToken", 0))
 
@@ -111,102 +115,104 @@ def test_models_of_all_pages_count(bucket: ArtifactBucket) -> None:
         if page + 1 < len(models):
             parsed["NextToken"] = str(page + 1)
 
-    kept = [bucket.put(f"endpoints/{name}/{HEX}.tar.gz") for name in ("a", "b", "c")]
+    kept = [artifact_bucket.put(f"endpoints/{name}/{HEX}.tar.gz") for name in ("a", "b", "c")]
     for key in kept:
         model(
-            bucket, key.split("/")[1], PrimaryContainer={"Image": "i", "ModelDataUrl": f"s3://{BUCKET}/{key}"}
+            artifact_bucket,
+            key.split("/")[1],
+            PrimaryContainer={"Image": "i", "ModelDataUrl": f"s3://{BUCKET}/{key}"},
         )
-    bucket.sagemaker.meta.events.register("before-parameter-build.sagemaker.ListModels", note_page)
-    bucket.sagemaker.meta.events.register("after-call.sagemaker.ListModels", one_a_page)
-    prune(bucket)
-    assert bucket.held() == kept
+    artifact_bucket.sagemaker.meta.events.register("before-parameter-build.sagemaker.ListModels", note_page)
+    artifact_bucket.sagemaker.meta.events.register("after-call.sagemaker.ListModels", one_a_page)
+    prune(artifact_bucket)
+    assert artifact_bucket.held() == kept
 
 
-def test_what_a_lock_names_stays_also_without_a_spec(bucket: ArtifactBucket) -> None:
-    bucket.single()
-    bucket.single("files", keys=", compression: none", code="x = 2\n")
-    bucket.set_of({"a": "x = 3\n", "b": "x = 4\n"})
-    bucket.set_of({"a": "x = 5\n"}, "live", version=1)
-    bucket.lock()
-    bucket.publish()
-    held = bucket.held()
-    for spec in bucket.folder.root.glob("model_specs/*.yaml"):
+def test_what_a_lock_names_stays_also_without_a_spec(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.single()
+    artifact_bucket.single("files", keys=", compression: none", code="x = 2\n")
+    artifact_bucket.set_of({"a": "x = 3\n", "b": "x = 4\n"})
+    artifact_bucket.set_of({"a": "x = 5\n"}, "live", version=1)
+    artifact_bucket.lock()
+    artifact_bucket.publish()
+    held = artifact_bucket.held()
+    for spec in artifact_bucket.folder.root.glob("model_specs/*.yaml"):
         spec.unlink()
-    assert prune(bucket, keep=0).objects == {}
-    assert bucket.held() == held
+    assert prune(artifact_bucket, keep=0).objects == {}
+    assert artifact_bucket.held() == held
 
 
 @pytest.mark.parametrize(
     "name",
     ["zoo", "live", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("sentences", "files"))],
 )
-def test_what_no_lock_names_any_more_goes(bucket: ArtifactBucket, name: str) -> None:
-    bucket.single()
-    bucket.single("files", keys=", compression: none", code="x = 2\n")
-    bucket.set_of({"a": "x = 3\n", "b": "x = 4\n"})
-    bucket.set_of({"a": "x = 5\n"}, "live", version=1)
-    bucket.lock()
-    bucket.publish()
-    forget_lock(bucket, name)
-    goes = prune(bucket).objects
+def test_what_no_lock_names_any_more_goes(artifact_bucket: ArtifactBucket, name: str) -> None:
+    artifact_bucket.single()
+    artifact_bucket.single("files", keys=", compression: none", code="x = 2\n")
+    artifact_bucket.set_of({"a": "x = 3\n", "b": "x = 4\n"})
+    artifact_bucket.set_of({"a": "x = 5\n"}, "live", version=1)
+    artifact_bucket.lock()
+    artifact_bucket.publish()
+    forget_lock(artifact_bucket, name)
+    goes = prune(artifact_bucket).objects
     assert {key.split("/")[1] for key in goes if key.startswith("endpoints/")} == {name}
     assert any(key.startswith("archives/") for key in goes)
 
 
-def test_a_lock_that_cannot_be_read_stops_it(bucket: ArtifactBucket) -> None:
-    key = bucket.put(store_key(DIGEST))
-    bucket.folder.write("locks/dev/gone.lock.yaml", "endpoint: gone\narchives: 7\n")
+def test_a_lock_that_cannot_be_read_stops_it(artifact_bucket: ArtifactBucket) -> None:
+    key = artifact_bucket.put(store_key(DIGEST))
+    artifact_bucket.folder.write("locks/dev/gone.lock.yaml", "endpoint: gone\narchives: 7\n")
     with pytest.raises(FindingsError, match="gone.lock.yaml"):
-        prune(bucket)
-    assert bucket.held() == [key]
+        prune(artifact_bucket)
+    assert artifact_bucket.held() == [key]
 
 
-def released(bucket: ArtifactBucket, *codes: str) -> list[str]:
+def released(artifact_bucket: ArtifactBucket, *codes: str) -> list[str]:
     """Publish and release one endpoint's contents after each other; what each has put, but for its release and records."""
     put = []
     for code in codes:
-        before = set(bucket.held())
-        bucket.single(code=code)
-        bucket.lock()
-        bucket.publish()
-        record_release(bucket.s3, bucket.endpoints[0])
+        before = set(artifact_bucket.held())
+        artifact_bucket.single(code=code)
+        artifact_bucket.lock()
+        artifact_bucket.publish()
+        record_release(artifact_bucket.s3, artifact_bucket.endpoints[0])
         others = ("releases/", "owners/")
-        put.append({key for key in set(bucket.held()) - before if not key.startswith(others)})
-    (bucket.folder.root / "model_specs/sentences.yaml").unlink()
-    forget_lock(bucket, "sentences")
+        put.append({key for key in set(artifact_bucket.held()) - before if not key.startswith(others)})
+    (artifact_bucket.folder.root / "model_specs/sentences.yaml").unlink()
+    forget_lock(artifact_bucket, "sentences")
     return [sorted(keys) for keys in put]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("keep", [1, *(pytest.param(number, marks=pytest.mark.nightly) for number in (0, 2))])
-def test_what_the_last_releases_of_an_endpoint_use_stays(bucket: ArtifactBucket, keep: int) -> None:
-    put = released(bucket, "x = 1\n", "x = 2\n", "x = 3\n")
-    releases, owners = bucket.held("releases/"), bucket.held("owners/")
-    prune(bucket, keep)
+def test_what_the_last_releases_of_an_endpoint_use_stays(artifact_bucket: ArtifactBucket, keep: int) -> None:
+    put = released(artifact_bucket, "x = 1\n", "x = 2\n", "x = 3\n")
+    releases, owners = artifact_bucket.held("releases/"), artifact_bucket.held("owners/")
+    prune(artifact_bucket, keep)
     kept = [key for keys in put[3 - keep :] for key in keys] if keep else []
-    assert bucket.held() == sorted([*kept, *(owners if keep else []), *releases[3 - keep :]])
+    assert artifact_bucket.held() == sorted([*kept, *(owners if keep else []), *releases[3 - keep :]])
 
 
-def test_each_endpoint_has_its_own_last_releases(bucket: ArtifactBucket) -> None:
-    released(bucket, "x = 1\n", "x = 2\n")
-    bucket.set_of({"a": "x = 3\n"})
-    bucket.lock()
-    bucket.publish()
-    record_release(bucket.s3, bucket.endpoints[0])
-    forget_lock(bucket, "zoo")
-    model_data = bucket_set(bucket)
-    prune(bucket, keep=1)
-    assert bucket.held("endpoints/zoo/") == [model_data]
-    assert len(bucket.held("releases/")) == 2
+def test_each_endpoint_has_its_own_last_releases(artifact_bucket: ArtifactBucket) -> None:
+    released(artifact_bucket, "x = 1\n", "x = 2\n")
+    artifact_bucket.set_of({"a": "x = 3\n"})
+    artifact_bucket.lock()
+    artifact_bucket.publish()
+    record_release(artifact_bucket.s3, artifact_bucket.endpoints[0])
+    forget_lock(artifact_bucket, "zoo")
+    model_data = bucket_set(artifact_bucket)
+    prune(artifact_bucket, keep=1)
+    assert artifact_bucket.held("endpoints/zoo/") == [model_data]
+    assert len(artifact_bucket.held("releases/")) == 2
 
 
-def bucket_set(bucket: ArtifactBucket) -> str:
-    (key,) = bucket.held("endpoints/zoo/")
+def bucket_set(artifact_bucket: ArtifactBucket) -> str:
+    (key,) = artifact_bucket.held("endpoints/zoo/")
     return key
 
 
-def test_a_release_that_cannot_be_read_stops_it(bucket: ArtifactBucket) -> None:
-    bucket.put("releases/zoo/2026-01-01T00:00:00.000000Z.json", b"{}")
-    key = bucket.put(store_key(DIGEST))
+def test_a_release_that_cannot_be_read_stops_it(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.put("releases/zoo/2026-01-01T00:00:00.000000Z.json", b"{}")
+    key = artifact_bucket.put(store_key(DIGEST))
     with pytest.raises(FindingsError, match="FL325: s3://.*/releases/zoo/2026-01-01T00:00:00.000000Z.json"):
-        prune(bucket)
-    assert key in bucket.held()
+        prune(artifact_bucket)
+    assert key in artifact_bucket.held()

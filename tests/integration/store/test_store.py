@@ -10,8 +10,7 @@ from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 from urllib3 import HTTPResponse
 
-from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
-from tests.support.fleet_folder import FleetFolder
+from tests.support.artifact_bucket import BUCKET, ArtifactBucket
 from triton_fleet.store.content_store import (
     copy_by_parts,
     copy_object,
@@ -26,11 +25,6 @@ DIGEST = "sha256:" + "a" * 64
 LARGE = bytes(range(256)) * (6 << 12)  # 6 MiB: two parts of which the first has the least size
 
 
-@pytest.fixture
-def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
-    return empty_bucket(aws_url, folder)
-
-
 def test_the_store_names_everything_by_the_digest() -> None:
     name = "archives/" + "a" * 64
     assert (store_key(DIGEST), files_prefix(DIGEST), files_marker(DIGEST)) == (
@@ -41,77 +35,83 @@ def test_the_store_names_everything_by_the_digest() -> None:
 
 
 def test_a_listing_has_all_pages_with_sizes_and_names_as_they_are(
-    bucket: ArtifactBucket, monkeypatch: pytest.MonkeyPatch
+    artifact_bucket: ArtifactBucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", "10")
     names = {f"archives/{number:02}": b"x" * (number % 3) for number in range(31)}
     for key, body in names.items():
-        bucket.put(key, body)
-    bucket.put("archives/été modèle/a b+c%20.bin", b"1234")
-    bucket.requests.clear()
-    found = list_objects(bucket.s3, BUCKET, "archives/")
-    assert bucket.requests == ["ListObjectsV2"] * 4  # pages
+        artifact_bucket.put(key, body)
+    artifact_bucket.put("archives/été modèle/a b+c%20.bin", b"1234")
+    artifact_bucket.requests.clear()
+    found = list_objects(artifact_bucket.s3, BUCKET, "archives/")
+    assert artifact_bucket.requests == ["ListObjectsV2"] * 4  # pages
     assert {key: each.size for key, each in found.items()} == {
         **{key: len(body) for key, body in names.items()},
         "archives/été modèle/a b+c%20.bin": 4,
     }
 
 
-def test_a_listing_can_leave_out_what_lies_deeper(bucket: ArtifactBucket) -> None:
+def test_a_listing_can_leave_out_what_lies_deeper(artifact_bucket: ArtifactBucket) -> None:
     for key in ("archives/a.tar.gz", "archives/b/config.pbtxt", "archives/b.files"):
-        bucket.put(key)
-    assert list(list_objects(bucket.s3, BUCKET, "archives/", below=False)) == [
+        artifact_bucket.put(key)
+    assert list(list_objects(artifact_bucket.s3, BUCKET, "archives/", below=False)) == [
         "archives/a.tar.gz",
         "archives/b.files",
     ]
 
 
-def copy(bucket: ArtifactBucket, key: str, *, overwrite: bool, whole: int = 5 << 30) -> bool:
+def copy(artifact_bucket: ArtifactBucket, key: str, *, overwrite: bool, whole: int = 5 << 30) -> bool:
     return copy_object(
-        bucket.s3, BUCKET, "from", BUCKET, key, DIGEST, overwrite=overwrite, copied_whole=whole
+        artifact_bucket.s3, BUCKET, "from", BUCKET, key, DIGEST, overwrite=overwrite, copied_whole=whole
     )
 
 
 @pytest.mark.parametrize("overwrite", [True, False])
 @pytest.mark.parametrize("key", ["to", "endpoints/été/a b+c%20.tar.gz"])
-def test_a_copy_says_which_tar_stream_it_is(bucket: ArtifactBucket, key: str, overwrite: bool) -> None:
-    bucket.put("from", b"content")
-    assert copy(bucket, key, overwrite=overwrite)
-    assert bucket.body(key) == b"content"
-    assert digest_of(bucket.s3, BUCKET, key) == DIGEST
+def test_a_copy_says_which_tar_stream_it_is(
+    artifact_bucket: ArtifactBucket, key: str, overwrite: bool
+) -> None:
+    artifact_bucket.put("from", b"content")
+    assert copy(artifact_bucket, key, overwrite=overwrite)
+    assert artifact_bucket.body(key) == b"content"
+    assert digest_of(artifact_bucket.s3, BUCKET, key) == DIGEST
 
 
-def test_a_copy_of_what_is_too_large_for_one_request_is_made_by_parts(bucket: ArtifactBucket) -> None:
-    bucket.put("from", LARGE)
-    bucket.requests.clear()
-    assert copy(bucket, "to", overwrite=True, whole=len(LARGE) - 1)
-    assert "UploadPartCopy" in bucket.requests
-    assert "CopyObject" not in bucket.requests
-    assert bucket.body("to") == LARGE
-    assert digest_of(bucket.s3, BUCKET, "to") == DIGEST
+def test_a_copy_of_what_is_too_large_for_one_request_is_made_by_parts(
+    artifact_bucket: ArtifactBucket,
+) -> None:
+    artifact_bucket.put("from", LARGE)
+    artifact_bucket.requests.clear()
+    assert copy(artifact_bucket, "to", overwrite=True, whole=len(LARGE) - 1)
+    assert "UploadPartCopy" in artifact_bucket.requests
+    assert "CopyObject" not in artifact_bucket.requests
+    assert artifact_bucket.body("to") == LARGE
+    assert digest_of(artifact_bucket.s3, BUCKET, "to") == DIGEST
 
 
-def test_parts_are_put_together_in_their_order(bucket: ArtifactBucket) -> None:
-    bucket.put("from", LARGE + b"the end")
+def test_parts_are_put_together_in_their_order(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.put("from", LARGE + b"the end")
     source: dict[str, str] = {"Bucket": BUCKET, "Key": "from"}
-    bucket.requests.clear()
-    copy_by_parts(bucket.s3, source, BUCKET, "to", {}, overwrite=True, part=5 << 20)  # type: ignore[arg-type]
-    assert bucket.requests.count("UploadPartCopy") == 2
-    assert bucket.body("to") == LARGE + b"the end"
+    artifact_bucket.requests.clear()
+    copy_by_parts(artifact_bucket.s3, source, BUCKET, "to", {}, overwrite=True, part=5 << 20)  # type: ignore[arg-type]
+    assert artifact_bucket.requests.count("UploadPartCopy") == 2
+    assert artifact_bucket.body("to") == LARGE + b"the end"
 
 
 @pytest.mark.parametrize("whole", [5 << 30, 0])
-def test_a_key_that_is_taken_stays_as_it_is(bucket: ArtifactBucket, whole: int) -> None:
-    bucket.put("from", b"new")
-    bucket.put("to", b"old")
-    assert not copy(bucket, "to", overwrite=False, whole=whole)
-    assert bucket.body("to") == b"old"
-    assert copy(bucket, "to", overwrite=True, whole=whole)
-    assert bucket.body("to") == b"new"
+def test_a_key_that_is_taken_stays_as_it_is(artifact_bucket: ArtifactBucket, whole: int) -> None:
+    artifact_bucket.put("from", b"new")
+    artifact_bucket.put("to", b"old")
+    assert not copy(artifact_bucket, "to", overwrite=False, whole=whole)
+    assert artifact_bucket.body("to") == b"old"
+    assert copy(artifact_bucket, "to", overwrite=True, whole=whole)
+    assert artifact_bucket.body("to") == b"new"
 
 
 @pytest.mark.parametrize(("whole", "operation"), [(5 << 30, "CopyObject"), (0, "CompleteMultipartUpload")])
-def test_a_copy_that_meets_another_is_tried_again(bucket: ArtifactBucket, whole: int, operation: str) -> None:
+def test_a_copy_that_meets_another_is_tried_again(
+    artifact_bucket: ArtifactBucket, whole: int, operation: str
+) -> None:
     def conflict(request: AWSPreparedRequest, **_: object) -> AWSResponse | None:
         if conflicts:
             conflicts.pop()
@@ -120,31 +120,37 @@ def test_a_copy_that_meets_another_is_tried_again(bucket: ArtifactBucket, whole:
             return AWSResponse(request.url, 409, HTTPHeaders(), raw)
         return None
 
-    bucket.put("from", b"content")
+    artifact_bucket.put("from", b"content")
     conflicts = [1, 2]
-    bucket.s3.meta.events.register(f"before-send.s3.{operation}", conflict)  # type: ignore[arg-type]
-    assert copy(bucket, "to", overwrite=False, whole=whole)
-    assert bucket.body("to") == b"content"
+    artifact_bucket.s3.meta.events.register(f"before-send.s3.{operation}", conflict)  # type: ignore[arg-type]
+    assert copy(artifact_bucket, "to", overwrite=False, whole=whole)
+    assert artifact_bucket.body("to") == b"content"
     conflicts += [1, 2, 3]
     with pytest.raises(ClientError, match="ConditionalRequestConflict"):
-        copy(bucket, "other", overwrite=False, whole=whole)
+        copy(artifact_bucket, "other", overwrite=False, whole=whole)
 
 
-def test_a_copy_that_comes_to_nothing_leaves_no_upload_behind(bucket: ArtifactBucket) -> None:
-    bucket.put("from", LARGE)
-    bucket.put("to", b"old")
-    copy(bucket, "to", overwrite=False, whole=0)
+def test_a_copy_that_comes_to_nothing_leaves_no_upload_behind(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.put("from", LARGE)
+    artifact_bucket.put("to", b"old")
+    copy(artifact_bucket, "to", overwrite=False, whole=0)
     with pytest.raises(ClientError, match="Not Found"):
-        copy_by_parts(bucket.s3, {"Bucket": BUCKET, "Key": "none"}, BUCKET, "to", {}, overwrite=True)
+        copy_by_parts(artifact_bucket.s3, {"Bucket": BUCKET, "Key": "none"}, BUCKET, "to", {}, overwrite=True)
     with pytest.raises(ClientError, match="InvalidRange|EntityTooSmall"):
         copy_by_parts(
-            bucket.s3, {"Bucket": BUCKET, "Key": "from"}, BUCKET, "to", {}, overwrite=True, part=1 << 20
+            artifact_bucket.s3,
+            {"Bucket": BUCKET, "Key": "from"},
+            BUCKET,
+            "to",
+            {},
+            overwrite=True,
+            part=1 << 20,
         )
-    assert "Uploads" not in bucket.s3.list_multipart_uploads(Bucket=BUCKET)
-    assert bucket.body("to") == b"old"
+    assert "Uploads" not in artifact_bucket.s3.list_multipart_uploads(Bucket=BUCKET)
+    assert artifact_bucket.body("to") == b"old"
 
 
-def test_the_digest_of_an_object_is_what_its_metadata_says(bucket: ArtifactBucket) -> None:
-    bucket.put("by-hand")
-    assert digest_of(bucket.s3, BUCKET, "by-hand") == ""
-    assert digest_of(bucket.s3, BUCKET, "nothing") is None
+def test_the_digest_of_an_object_is_what_its_metadata_says(artifact_bucket: ArtifactBucket) -> None:
+    artifact_bucket.put("by-hand")
+    assert digest_of(artifact_bucket.s3, BUCKET, "by-hand") == ""
+    assert digest_of(artifact_bucket.s3, BUCKET, "nothing") is None

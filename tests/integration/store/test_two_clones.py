@@ -24,18 +24,10 @@ pytestmark = pytest.mark.nightly
 CLONES = 3
 
 
-@pytest.fixture
-def images(images: PromotedImages) -> PromotedImages:
-    """An endpoint with an image of its own, which were tested."""
-    images.build()
-    images.promotion.test()
-    return images
-
-
 def test_clones_that_promote_at_once_write_one_release_and_the_losers_are_told_what_to_do(
-    images: PromotedImages, tmp_path: Path
+    tested_images: PromotedImages, tmp_path: Path
 ) -> None:
-    promotion, start = images.promotion, Barrier(CLONES)
+    promotion, start = tested_images.promotion, Barrier(CLONES)
     roots = [tmp_path / f"clone-{number}" for number in range(CLONES)]
     for root in roots:
         shutil.copytree(promotion.folder.root, root)
@@ -58,8 +50,8 @@ def test_clones_that_promote_at_once_write_one_release_and_the_losers_are_told_w
     assert written
     assert all((each.archives, each.image) == (tested.archives, tested.image) for each in written)
     assert tested.image is not None
-    assert images.tags() == {tested.image.digest: [hexadecimal(images.key)]}
-    assert images.recorded()["digest"] == tested.image.digest
+    assert tested_images.tags() == {tested.image.digest: [hexadecimal(tested_images.key)]}
+    assert tested_images.recorded()["digest"] == tested.image.digest
     assert len([key for key in promotion.keys("prod") if key.startswith("archives/")]) == 1
     uploads = promotion.s3("prod").list_multipart_uploads(Bucket=promotion.bucket("prod"))
     assert "Uploads" not in uploads

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import psutil
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
+from tests.support.kills import wait_for
 from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk
 from triton_fleet.aws.deploy.cdk_toolkit import CdkEndedError
 from triton_fleet.findings import CannotRunError
@@ -116,14 +116,6 @@ def test_a_fleet_without_cdk_json_is_told_how_to_get_it(clone: Path) -> None:
     with pytest.raises(CannotRunError, match=r"cdk\.json does not exist") as refused:
         Cdk(clone, {}, log=clone / "cdk.log", where_logs="")
     assert "fleet init --upgrade" in refused.value.remedy
-
-
-def wait_for(file: Path, process: subprocess.Popen[bytes] | None) -> str:
-    pause = threading.Event()
-    while not file.exists():
-        assert process is None or process.poll() is None
-        pause.wait(0.01)
-    return file.read_text()
 
 
 def is_zombie(process: psutil.Process) -> bool:

@@ -11,7 +11,6 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.check.lock_drift import stale_findings
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
@@ -97,7 +96,7 @@ def test_a_version_folder_that_git_drops_makes_no_lock_stale(
     assert stale(other) == stale(origin) == []
     names = [name for name in entry_names(other.root / "repository") if name.startswith("chain/")]
     assert names == ["chain/config.pbtxt", *(f"chain/{version}" for version in packed)]
-    errors = [each for each in all_findings(open_project(other.root, "dev")) if each.code == "FL404"]
+    errors = [each for each in other.check() if each.code == "FL404"]
     assert errors == []
 
 
@@ -116,7 +115,7 @@ def test_other_folders_without_files_make_no_lock_stale_either(origin: FleetFold
 
 def test_a_version_that_is_left_out_is_named(origin: FleetFolder) -> None:
     (origin.root / "repository/embed/2").mkdir()
-    (found,) = [each for each in all_findings(open_project(origin.root, "dev")) if each.code == "FL463"]
+    (found,) = [each for each in origin.check() if each.code == "FL463"]
     assert found.message == "the version directory 2 of 'embed' is empty, so it is not packed"
 
 
@@ -251,7 +250,7 @@ def test_a_pointer_of_git_lfs_is_never_packed(origin: FleetFolder) -> None:
     message = "this clone has only Git LFS's pointer to the file, which has 90.0 MiB"
     assert lines(stale(origin)) == [f"FL750 {message} | run `git lfs pull`"]
     (origin.root / LOCK).unlink()
-    codes = [each.code for each in all_findings(open_project(origin.root, "dev"))]
+    codes = [each.code for each in origin.check()]
     assert "FL750" in codes
     with pytest.raises(FindingsError, match="FL750"):
         write_locks(open_project(origin.root, "dev"))

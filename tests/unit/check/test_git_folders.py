@@ -10,10 +10,8 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
-from tests.support.hostile_git import Marks, marks, write_bare
-from triton_fleet.check.run import all_findings
+from tests.support.hostile_git import Marks, write_bare
 from triton_fleet.findings import Severity
-from triton_fleet.project.project import open_project
 
 MODELS = (
     "models:\n  - {archive: one, repository: ../models/one}\n  - {archive: two, repository: ../models/two}\n"
@@ -25,16 +23,10 @@ LAYOUTS = {
 }
 
 
-@pytest.fixture
-def marked(tmp_path: Path) -> Marks:
-    (tmp_path / "marks").mkdir()
-    return marks(tmp_path / "marks")
-
-
 def found(folder: FleetFolder) -> list[tuple[str, str, Severity]]:
     return [
         (each.code, each.file.relative_to(folder.root).as_posix(), each.severity)
-        for each in all_findings(open_project(folder.root, "dev"))
+        for each in folder.check()
         if each.code in ("FL751", "FL752") and each.file
     ]
 

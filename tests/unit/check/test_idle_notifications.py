@@ -26,7 +26,7 @@ def fleet(folder: FleetFolder) -> FleetFolder:
 
 
 def test_a_team_that_owns_nothing_is_reported_with_the_likely_team(fleet: FleetFolder) -> None:
-    (found,) = [each for each in all_findings(open_project(fleet.root, "dev")) if each.code == "FL518"]
+    (found,) = [each for each in fleet.check() if each.code == "FL518"]
     assert found.severity is Severity.WARNING
     assert idle(fleet) == [
         "6 `notifications.owners` has 'search', which owns no endpoint of dev"

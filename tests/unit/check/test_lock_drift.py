@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.lock_drift import MAX_DIFFERENCES, stale_findings
-from triton_fleet.check.run import all_findings, checked_fleet
+from triton_fleet.check.run import checked_fleet
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
@@ -135,7 +135,7 @@ def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
 ) -> None:
     (repository / MODEL).write_text("class TritonPythonModel: x = 2\n")
     folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.g5.huge"))
-    codes = [finding.code for finding in all_findings(open_project(folder.root, "dev"))]
+    codes = [finding.code for finding in folder.check()]
     assert len(codes) > 1
     assert "FL306" in codes
     with pytest.raises(FindingsError) as as_locked:
@@ -146,4 +146,4 @@ def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
 def test_a_missing_lock_is_told_once(folder: FleetFolder, repository: Path) -> None:
     (folder.root / "locks/dev/sentences.lock.yaml").unlink()
     assert stale(folder) == []
-    assert len(all_findings(open_project(folder.root, "dev"))) == 1
+    assert len(folder.check()) == 1

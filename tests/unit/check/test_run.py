@@ -19,7 +19,7 @@ WITHOUT_DRIVER = SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge")
 
 def found(folder: FleetFolder, environment: str = "dev") -> dict[str, Finding]:
     """The findings by code."""
-    return {each.code: each for each in all_findings(open_project(folder.root, environment))}
+    return {each.code: each for each in folder.check(environment)}
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ class TestOdds:
         locked.spec(
             f"environment: {{SAGEMAKER_TRITON_LOG_INFO: {secret}, SAGEMAKER_TRITON_X_API_KEY: '{secret} b'}}\n"
         )
-        findings = all_findings(open_project(locked.root, "dev"))
+        findings = locked.check()
         assert {"FL235", "FL236", "FL237", "FL242"} <= {each.code for each in findings}
         assert not [each for each in findings if secret in f"{each.message} {each.hint}"]
 
@@ -261,10 +261,8 @@ def test_every_finding_has_a_file_and_a_line(folder: FleetFolder) -> None:
 
 def test_a_lock_without_an_endpoint_is_a_warning_where_all_are_checked(folder: FleetFolder) -> None:
     folder.write("locks/dev/gone.lock.yaml", "endpoint: gone\narchives: {}\n")
-    (orphan,) = [each for each in all_findings(open_project(folder.root, "dev")) if each.code == "FL842"]
+    (orphan,) = [each for each in folder.check() if each.code == "FL842"]
     assert (orphan.severity, orphan.file and orphan.file.name) == (Severity.WARNING, "gone.lock.yaml")
     assert "fleet destroy gone --env dev" in orphan.hint
     folder.spec(name="other", base=SPEC.replace("sentences", "other"))
-    assert "FL842" not in {
-        each.code for each in all_findings(open_project(folder.root, "dev", ["sentences"]))
-    }
+    assert "FL842" not in {each.code for each in folder.check("dev", "sentences")}

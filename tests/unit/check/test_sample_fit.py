@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.check.run import all_findings
-from triton_fleet.project.project import open_project
 
 INPUT = "inputs: {x: {datatype: FP32, shape: [1, 2], data: [1, 2]}}"
 CONFIG = """\
@@ -29,7 +27,7 @@ def modelled(folder: FleetFolder) -> FleetFolder:
 
 def found_in(folder: FleetFolder, sample: str) -> list[str]:
     folder.spec(f"samples:\n  - name: one\n    {sample}\n")
-    findings = all_findings(open_project(folder.root, "dev"))
+    findings = folder.check()
     return [f"{each.line} {each.message} | {each.hint}" for each in findings if each.code == "FL328"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.run import all_findings, checked_fleet
-from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
@@ -23,13 +23,9 @@ def locked_with(folder: FleetFolder, config: str) -> Path:
     return file
 
 
-def findings(folder: FleetFolder) -> list[Finding]:
-    return all_findings(open_project(folder.root, "dev"))
-
-
 def test_what_triton_would_refuse_is_told_at_the_line_of_the_configuration(folder: FleetFolder) -> None:
     file = locked_with(folder, BROKEN)
-    assert [(each.code, each.file, each.line) for each in findings(folder)] == [("FL425", file, 2)]
+    assert [(each.code, each.file, each.line) for each in folder.check()] == [("FL425", file, 2)]
 
 
 def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
@@ -44,18 +40,18 @@ def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
 def test_a_spec_may_allow_it_with_a_reason(folder: FleetFolder, name: str) -> None:
     locked_with(folder, BROKEN)
     folder.spec(f'allow: {{{name}: "loads on our own image, see PR 12"}}\n')
-    assert findings(folder) == []
+    assert folder.check() == []
 
 
 def test_an_allowance_for_nothing_is_a_warning(folder: FleetFolder) -> None:
     folder.lock()
     folder.spec('allow: {invalid-instance-group: "loads on our own image, see PR 12"}\n')
-    assert [(each.code, each.severity) for each in findings(folder)] == [("FL130", Severity.WARNING)]
+    assert [(each.code, each.severity) for each in folder.check()] == [("FL130", Severity.WARNING)]
 
 
 def test_a_mistake_is_told_once_and_where_it_stands(folder: FleetFolder) -> None:
     file = locked_with(folder, "backend: python\n")
-    assert [(each.code, each.file, each.line) for each in findings(folder)] == [("FL415", file, 1)]
+    assert [(each.code, each.file, each.line) for each in folder.check()] == [("FL415", file, 1)]
 
 
 STEP = """\
@@ -78,7 +74,7 @@ def test_all_mistakes_of_a_repository_are_shown_at_once_and_each_in_one_finding(
     for path, content in MISTAKES.items():
         folder.write(f"repository/{path}", content)
     repository, places = folder.root / "repository", list[tuple[str, str]]()
-    for each in findings(folder):
+    for each in folder.check():
         if each.file and each.file.is_relative_to(repository):
             places.append((each.code, each.file.relative_to(repository).parts[0]))
     expected = [
@@ -89,7 +85,7 @@ def test_all_mistakes_of_a_repository_are_shown_at_once_and_each_in_one_finding(
         ("FL435", "chain"),
     ]
     assert [places.count(each) for each in expected] == [1] * len(expected)
-    assert {"FL255", "FL289", "FL247"}.isdisjoint(each.code for each in findings(folder))
+    assert {"FL255", "FL289", "FL247"}.isdisjoint(each.code for each in folder.check())
 
 
 def test_by_its_lock_alone_a_model_is_still_known_to_be_wrong(folder: FleetFolder) -> None:
@@ -125,7 +121,7 @@ def test_hidden_folders_are_left_out_as_they_are_when_it_is_packed(folder: Fleet
     folder.write("repository/.ipynb_checkpoints/x.py", "")
     folder.write("repository/embed/.cache/a\x01b", "")
     folder.lock()
-    assert findings(folder) == []
+    assert folder.check() == []
 
 
 def moved_outside(folder: FleetFolder, how: str) -> Path:
@@ -149,10 +145,10 @@ def test_a_repository_outside_of_the_reviewed_tree_is_an_error_that_no_spec_can_
     outside = moved_outside(folder, how)
     file = folder.root / "model_specs/sentences.yaml"
     file.write_text(file.read_text() + allow)
-    found = [each for each in findings(folder) if each.code == "FL471"]
+    found = [each for each in folder.check() if each.code == "FL471"]
     assert [(each.severity, each.file, each.line) for each in found] == [(Severity.ERROR, file, 5)]
     assert f"leads to {outside}, outside of {folder.root}:" in found[0].message
-    assert ("FL131" in {each.code for each in findings(folder)}) == bool(allow)
+    assert ("FL131" in {each.code for each in folder.check()}) == bool(allow)
     with pytest.raises(FindingsError) as refused:
         checked_fleet(open_project(folder.root, "dev"))
     assert "FL471" in {each.code for each in refused.value.findings}
@@ -174,7 +170,7 @@ def test_a_repository_in_what_no_commit_holds_is_one(folder: FleetFolder, name: 
     (folder.root / name).mkdir()
     (folder.root / "repository").rename(folder.root / name / "models")
     folder.spec(base=SPEC.replace("../repository", f"../{name}/models"))
-    (found,) = findings(folder)
+    (found,) = folder.check()
     assert (found.code, found.severity) == ("FL471", Severity.ERROR)
     assert f"into {name}, which no commit holds" in found.message
 
@@ -183,4 +179,4 @@ def test_a_git_work_tree_around_the_fleet_is_the_reviewed_tree(folder: FleetFold
     folder.lock()
     moved_outside(folder, "relative")
     (folder.root.parent / ".git").mkdir()
-    assert findings(folder) == []
+    assert folder.check() == []

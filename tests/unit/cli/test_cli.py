@@ -15,13 +15,6 @@ from triton_fleet.cli.main import run
 from triton_fleet.local.state import LocalState
 
 
-@pytest.fixture
-def working_fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
-    """The fleet without findings, as the working directory."""
-    monkeypatch.chdir(folder.root)
-    return folder
-
-
 def test_the_commands_load_neither_the_emulator_nor_moto() -> None:
     look = "import sys, triton_fleet.cli.commands; print([n for n in ('moto', 'fleet_emulator.server') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)

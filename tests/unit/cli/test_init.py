@@ -39,17 +39,9 @@ GENERATED = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A new fleet without an example."""
-    done = init(tmp_path / "fleet", "--account", "123456789012", "--example", "none")
-    assert done.exit_code == 0
-    return tmp_path / "fleet"
-
-
-def test_a_new_fleet_has_all_that_make_and_the_cdk_need(folder: Path) -> None:
+def test_a_new_fleet_has_all_that_make_and_the_cdk_need(initial_fleet: Path) -> None:
     environments = {f"environments/{name}.yaml" for name in ("dev", "staging", "prod", "local")}
-    assert files(folder) == GENERATED | environments | {"README.md", "policies/platform.yaml"}
+    assert files(initial_fleet) == GENERATED | environments | {"README.md", "policies/platform.yaml"}
 
 
 def test_each_environment_is_read_with_the_account_and_the_region_that_were_given(tmp_path: Path) -> None:
@@ -104,8 +96,10 @@ def test_the_example_is_the_shipped_one(tmp_path: Path) -> None:
         assert (tmp_path / "fleet" / each).read_bytes() == (ROOT / each).read_bytes()
 
 
-def test_a_new_fleet_has_the_shipped_policy(folder: Path) -> None:
-    assert (folder / "policies/platform.yaml").read_text() == (ROOT / "policies/platform.yaml").read_text()
+def test_a_new_fleet_has_the_shipped_policy(initial_fleet: Path) -> None:
+    assert (initial_fleet / "policies/platform.yaml").read_text() == (
+        ROOT / "policies/platform.yaml"
+    ).read_text()
 
 
 def test_no_file_is_overwritten(tmp_path: Path) -> None:
@@ -116,46 +110,51 @@ def test_no_file_is_overwritten(tmp_path: Path) -> None:
     assert f"kept  {readme}, which differs\n" in done.stdout
 
 
-def test_in_a_fleet_it_lists_what_differs_and_writes_nothing(folder: Path) -> None:
-    (folder / "Makefile").write_text("all:\n")
-    (folder / "app.py").unlink()
-    assert init(folder).stdout.splitlines() == [
+def test_in_a_fleet_it_lists_what_differs_and_writes_nothing(initial_fleet: Path) -> None:
+    (initial_fleet / "Makefile").write_text("all:\n")
+    (initial_fleet / "app.py").unlink()
+    assert init(initial_fleet).stdout.splitlines() == [
         "app.py does not exist",
         "Makefile differs from the file of this version",
         "run `fleet init --upgrade` to see each difference and write the files",
     ]
-    assert ((folder / "Makefile").read_text(), (folder / "app.py").exists()) == ("all:\n", False)
+    assert ((initial_fleet / "Makefile").read_text(), (initial_fleet / "app.py").exists()) == (
+        "all:\n",
+        False,
+    )
 
 
-def test_in_a_fleet_of_this_version_nothing_differs(folder: Path) -> None:
-    assert init(folder).stdout == f"the generated files of {folder} are up to date\n"
+def test_in_a_fleet_of_this_version_nothing_differs(initial_fleet: Path) -> None:
+    assert init(initial_fleet).stdout == f"the generated files of {initial_fleet} are up to date\n"
 
 
-def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(folder: Path) -> None:
-    (folder / "environments/dev.yaml").write_text("ours: true\n")
-    (folder / "package.json").write_text((folder / "package.json").read_text().replace("2.1148.1", "2.1.0"))
-    done = init(folder, "--upgrade", "--yes")
+def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(initial_fleet: Path) -> None:
+    (initial_fleet / "environments/dev.yaml").write_text("ours: true\n")
+    (initial_fleet / "package.json").write_text(
+        (initial_fleet / "package.json").read_text().replace("2.1148.1", "2.1.0")
+    )
+    done = init(initial_fleet, "--upgrade", "--yes")
     assert '-    "aws-cdk": "2.1.0",' in done.stdout.splitlines()
     assert '+    "aws-cdk": "2.1148.1",' in done.stdout.splitlines()
     assert done.stdout.splitlines()[-2:] == [
         "wrote package.json",
         "the generated files are up to date; run `make setup`",
     ]
-    assert (folder / "environments/dev.yaml").read_text() == "ours: true\n"
+    assert (initial_fleet / "environments/dev.yaml").read_text() == "ours: true\n"
 
 
-def test_an_upgrade_works_from_a_folder_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "Makefile").unlink()
-    monkeypatch.chdir(folder / "model_specs")
+def test_an_upgrade_works_from_a_folder_below(initial_fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (initial_fleet / "Makefile").unlink()
+    monkeypatch.chdir(initial_fleet / "model_specs")
     assert fleet_init("--upgrade", "--yes").exit_code == 0
-    assert (folder / "Makefile").exists()
+    assert (initial_fleet / "Makefile").exists()
 
 
-def test_an_upgrade_without_a_terminal_needs_yes(folder: Path) -> None:
-    (folder / "Makefile").unlink()
+def test_an_upgrade_without_a_terminal_needs_yes(initial_fleet: Path) -> None:
+    (initial_fleet / "Makefile").unlink()
     with pytest.raises(CannotRunError, match="stdin is not a terminal"):
-        init(folder, "--upgrade")
-    assert not (folder / "Makefile").exists()
+        init(initial_fleet, "--upgrade")
+    assert not (initial_fleet / "Makefile").exists()
 
 
 def test_an_upgrade_outside_of_a_fleet_names_the_command_that_writes_one(tmp_path: Path) -> None:
@@ -190,15 +189,15 @@ def test_a_fleet_that_was_not_written_to_its_end_is_completed(tmp_path: Path) ->
 
 
 def test_below_a_fleet_it_lists_what_differs_there_and_writes_no_second_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    initial_fleet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = files(folder)
-    monkeypatch.chdir(folder / "model_specs")
+    before = files(initial_fleet)
+    monkeypatch.chdir(initial_fleet / "model_specs")
     done = fleet_init()
-    assert done.stdout == f"the generated files of {folder} are up to date\n"
+    assert done.stdout == f"the generated files of {initial_fleet} are up to date\n"
     with pytest.raises(CannotRunError, match="inside the fleet at"):
         fleet_init("another")
-    assert files(folder) == before
+    assert files(initial_fleet) == before
 
 
 @pytest.mark.parametrize("name", ["../oops", "dev,../oops", "/tmp/oops"])

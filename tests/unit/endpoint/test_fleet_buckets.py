@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
@@ -27,7 +26,7 @@ def onnx(folder: FleetFolder, url: str, keys: str = "") -> None:
 
 
 def errors(folder: FleetFolder) -> list[tuple[str, int | None]]:
-    found = all_findings(open_project(folder.root, "dev"))
+    found = folder.check()
     return [
         (each.code, each.line) for each in found if each.code == "FL753" and each.severity is Severity.ERROR
     ]
@@ -64,7 +63,7 @@ def test_a_repository_in_it_is_an_error_that_no_spec_can_allow(
 ) -> None:
     repository(folder, f"s3://{bucket}/{key}", ALLOW)
     assert errors(folder) == [("FL753", 5)]
-    assert "FL131" in {each.code for each in all_findings(open_project(folder.root, "dev"))}
+    assert "FL131" in {each.code for each in folder.check()}
     assert "FL753" in {each.code for each in folder.findings()}
 
 
@@ -113,7 +112,7 @@ def test_uploads_for_the_endpoint_and_other_buckets_are_taken(folder: FleetFolde
 
 def test_the_hint_is_where_to_upload_it(folder: FleetFolder) -> None:
     repository(folder, f"s3://{OWN}/endpoints/rank/")
-    (found,) = [each for each in all_findings(open_project(folder.root, "dev")) if each.code == "FL753"]
+    (found,) = [each for each in folder.check() if each.code == "FL753"]
     assert found.hint == f"upload it below s3://{OWN}/uploads/sentences/, or to a bucket of your own"
 
 

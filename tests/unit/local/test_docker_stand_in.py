@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
 from tests.support.docker_calls import FROM_TRITON, TRITON, DockerCalls
 from triton_fleet.builds.images.facts import facts_of_config, facts_of_paths, merge
 from triton_fleet.catalog.images import release, releases
-
-
-@pytest.fixture
-def docker(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> DockerCalls:
-    calls = DockerCalls(tmp_path, capsysbinary)
-    calls.context.mkdir()
-    return calls
 
 
 def test_an_image_has_the_files_and_the_settings_of_its_dockerfile(docker: DockerCalls) -> None:

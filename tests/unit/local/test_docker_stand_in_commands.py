@@ -16,13 +16,6 @@ from fleet_emulator.stand_ins.docker.store import STORE
 from tests.support.docker_calls import BUILD, FROM_TRITON, TAG, DockerCalls
 
 
-@pytest.fixture
-def docker(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> DockerCalls:
-    calls = DockerCalls(tmp_path, capsysbinary)
-    calls.context.mkdir()
-    return calls
-
-
 def test_a_container_is_exported_and_removed(docker: DockerCalls) -> None:
     docker.write({"a": "content"})
     (docker.context / "a").chmod(0o700)

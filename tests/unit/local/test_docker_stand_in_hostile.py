@@ -11,11 +11,9 @@ from tests.support.docker_calls import BUILD, FROM_TRITON, DockerCalls
 
 
 @pytest.fixture
-def docker(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> DockerCalls:
-    calls = DockerCalls(tmp_path, capsysbinary)
-    calls.context.mkdir()
+def docker(docker: DockerCalls, tmp_path: Path) -> DockerCalls:
     (tmp_path / "secret").write_text("secret")
-    return calls
+    return docker
 
 
 @pytest.mark.parametrize("target", ["../secret", "/etc/passwd", "../context/../secret", "/"])

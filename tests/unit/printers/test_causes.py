@@ -30,7 +30,7 @@ def test_a_mistake_in_a_profile_is_one_finding_with_all_its_endpoints(folder: Fl
     folder.write("profiles/gpu.yaml", "container: {thread_count: 0}\n")
     for name in ("one", "two", "three"):
         folder.spec("profile: gpu\n", name, base=SPEC.replace("endpoint: sentences", f"endpoint: {name}"))
-    found = [each for each in all_findings(open_project(folder.root, "dev")) if each.code == "FL112"]
+    found = [each for each in folder.check() if each.code == "FL112"]
     assert [(each.file, each.line) for each in found] == [(folder.root / "profiles/gpu.yaml", 1)]
     assert found[0].endpoints == ("one", "three", "two")
 
@@ -115,7 +115,7 @@ class TestSharedRepository:
         many.spec("", "other", base=other)
         many.lock()
         many.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-        found = [each for each in all_findings(open_project(many.root, "dev")) if each.code == "FL306"]
+        found = [each for each in many.check() if each.code == "FL306"]
         assert [(each.message, each.hint) for each in found] == [
             (
                 "the file changed since it was locked",
@@ -130,7 +130,7 @@ class TestSharedRepository:
         folder.lock()
         for number in range(5):
             folder.write(f"repository/embed/1/{number}.txt", "")
-        shown = printed(capsys, all_findings(open_project(folder.root, "dev")))
+        shown = printed(capsys, folder.check())
         assert "the file was added since it was locked" in shown
         assert "  hint: run `fleet lock --env dev sentences` and have the change reviewed\n" in shown
 
@@ -146,7 +146,7 @@ class TestSharedRepository:
         many.write(".gitignore", "*.bin\n")
         GitRepository.around(many.root)
         (many.root / "repository/embed/1/weights.bin").unlink()
-        found = [each for each in all_findings(open_project(many.root, "dev")) if each.code == "FL840"]
+        found = [each for each in many.check() if each.code == "FL840"]
         assert [len(each.endpoints) for each in found] == [6]
 
     @pytest.mark.parametrize(

@@ -21,14 +21,6 @@ COMMIT = Commit(Origin(version=VERSION, url="https://example.com/fleet", reposit
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A new fleet without an example."""
-    done = init(tmp_path / "fleet", "--account", "123456789012", "--example", "none")
-    assert done.exit_code == 0
-    return tmp_path / "fleet"
-
-
-@pytest.fixture
 def example(tmp_path: Path) -> Path:
     """A new fleet with the example."""
     assert init(tmp_path / "example").exit_code == 0
@@ -68,11 +60,13 @@ def example(tmp_path: Path) -> Path:
         "a line with hashes",
     ],
 )
-def test_an_upgrade_changes_the_lines_of_the_product_alone(folder: Path, before: str, after: str) -> None:
-    (folder / "requirements.txt").write_text(before)
-    init(folder, "--upgrade", "--yes")
-    pinned = re.sub(r"FLEET(\S*)", lambda line: "\n".join(lines_of(folder, line[1])), after)
-    assert (folder / "requirements.txt").read_text() == pinned
+def test_an_upgrade_changes_the_lines_of_the_product_alone(
+    initial_fleet: Path, before: str, after: str
+) -> None:
+    (initial_fleet / "requirements.txt").write_text(before)
+    init(initial_fleet, "--upgrade", "--yes")
+    pinned = re.sub(r"FLEET(\S*)", lambda line: "\n".join(lines_of(initial_fleet, line[1])), after)
+    assert (initial_fleet / "requirements.txt").read_text() == pinned
 
 
 def lines_of(fleet: Path, extras: str) -> list[str]:
@@ -154,9 +148,11 @@ def test_a_fleet_installs_the_tested_versions_each_by_its_hash(example: Path, fi
     assert written == shipped_pins(lock)
 
 
-def test_the_wheels_are_in_the_fleet_and_pinned_by_their_digests(folder: Path) -> None:
-    assert (folder / "requirements.txt").read_text().splitlines()[-4:] == lines_of(folder, "[local]")
-    assert len(list((folder / "vendor").glob("*.whl"))) == 4
+def test_the_wheels_are_in_the_fleet_and_pinned_by_their_digests(initial_fleet: Path) -> None:
+    assert (initial_fleet / "requirements.txt").read_text().splitlines()[-4:] == lines_of(
+        initial_fleet, "[local]"
+    )
+    assert len(list((initial_fleet / "vendor").glob("*.whl"))) == 4
 
 
 def test_a_fleet_of_a_commit_has_no_wheel_and_what_builds_the_commit_by_its_hash(tmp_path: Path) -> None:
@@ -179,36 +175,38 @@ def test_nothing_that_is_written_names_an_index_or_a_version_of_the_product_on_o
     assert [file for file, text in texts.items() if named.search(text)] == []
 
 
-def test_make_setup_installs_by_hash_and_runs_no_script(folder: Path) -> None:
-    makefile = (folder / "Makefile").read_text()
+def test_make_setup_installs_by_hash_and_runs_no_script(initial_fleet: Path) -> None:
+    makefile = (initial_fleet / "Makefile").read_text()
     assert re.findall(r"^.*PIP\) install(.*)", makefile, re.MULTILINE) == [
         " --require-hashes --no-deps --only-binary :all:",
         " --no-deps --no-build-isolation --requirement .venv/commit.txt; fi",
     ]
-    assert 'if [ -n "$(BUILD)" ]' in makefile and not (folder / "vendor/build.txt").exists()
+    assert 'if [ -n "$(BUILD)" ]' in makefile and not (initial_fleet / "vendor/build.txt").exists()
     assert "pip install" not in makefile
     assert re.findall(r"npm ci(.*)", makefile) == [" --ignore-scripts --silent"]
 
 
-def test_without_local_there_is_no_lock_of_what_serves_on_the_machine(folder: Path) -> None:
-    file = folder / "requirements.txt"
+def test_without_local_there_is_no_lock_of_what_serves_on_the_machine(initial_fleet: Path) -> None:
+    file = initial_fleet / "requirements.txt"
     file.write_text(file.read_text().replace("[local] --", "[deploy] --"))
-    done = init(folder, "--upgrade", "--yes")
-    assert file.read_text().splitlines()[-3:] == lines_of(folder, "[deploy]")
+    done = init(initial_fleet, "--upgrade", "--yes")
+    assert file.read_text().splitlines()[-3:] == lines_of(initial_fleet, "[deploy]")
     obsolete = ("vendor/local.txt", f"vendor/triton_fleet_emulator-{VERSION}-py3-none-any.whl")
     for each in obsolete:
         assert f"delete {each}: these files do without it\n" in done.stdout
-        (folder / each).unlink()
-    assert init(folder).stdout == f"the generated files of {folder} are up to date\n"
+        (initial_fleet / each).unlink()
+    assert init(initial_fleet).stdout == f"the generated files of {initial_fleet} are up to date\n"
 
 
-def test_an_upgrade_to_another_wheel_pins_it_and_names_what_nothing_reads_any_more(folder: Path) -> None:
-    [wheel] = (folder / "vendor").glob(f"triton_endpoints-{VERSION}-*.whl")
+def test_an_upgrade_to_another_wheel_pins_it_and_names_what_nothing_reads_any_more(
+    initial_fleet: Path,
+) -> None:
+    [wheel] = (initial_fleet / "vendor").glob(f"triton_endpoints-{VERSION}-*.whl")
     digest = sha256(wheel.read_bytes()).hexdigest()
-    old = sorted(file.name for file in empty_wheels(folder / "vendor", "0.0.1").glob("*-0.0.1-*"))
+    old = sorted(file.name for file in empty_wheels(initial_fleet / "vendor", "0.0.1").glob("*-0.0.1-*"))
     wheel.write_bytes(b"another build")
-    (folder / "constraints.txt").write_text("boto3==1\n")
-    lines = init(folder, "--upgrade", "--yes").stdout.splitlines()
+    (initial_fleet / "constraints.txt").write_text("boto3==1\n")
+    lines = init(initial_fleet, "--upgrade", "--yes").stdout.splitlines()
     assert any(
         line.startswith(f"vendor/{wheel.name}: ") and line.endswith(f"sha256 {digest}") for line in lines
     )

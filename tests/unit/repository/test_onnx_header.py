@@ -15,12 +15,12 @@ from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, set_default_logger_severity
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Unimplemented
 
-from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
+from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, header_of, weights
 from tests.support.repository_archives import archive
 from triton_fleet.repository.contents import OnnxHeader, OnnxTensor
 from triton_fleet.repository.onnx.graph import MAX_SIZE, read_header
 from triton_fleet.repository.reading.folder import read
-from triton_fleet.repository.stream import FileStream, Stream
+from triton_fleet.repository.stream import FileStream
 
 DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 REAL = [
@@ -29,10 +29,6 @@ REAL = [
     *sorted((DATA / "pytorch-operator").rglob("*.onnx"))[::4],
 ]
 TYPES = {"float": "FP32", "double": "FP64", "float16": "FP16"}
-
-
-def header_of(content: bytes) -> OnnxHeader:
-    return read_header(Stream(content), len(content))
 
 
 def told(tensors: Iterable[Any]) -> list[tuple[str, str, tuple[int, ...]]]:

@@ -8,21 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.onnx_graphs import FLOAT, INT8, INT32, STRING, external, graph_bytes, weights
+from tests.support.onnx_graphs import FLOAT, INT8, INT32, STRING, external, graph_bytes, header_of, weights
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import ParsedConfig, parsed_config
 from triton_fleet.repository.contents import Contents, Entry, EntryKind, OnnxHeader, OnnxTensor
-from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.match import external_findings, onnx_findings
-from triton_fleet.repository.stream import Stream
 
 FILE = Path("m/1/model.onnx")
 INPUTS = {"INPUT0": (INT32, ["n", 16]), "INPUT1": (INT32, ["n", 16])}
 OUTPUTS = {"OUTPUT0": (INT8, ["n", 16]), "OUTPUT1": (INT8, ["n", 16])}
-
-
-def header_of(content: bytes) -> OnnxHeader:
-    return read_header(Stream(content), len(content))
 
 
 GRAPH = header_of(graph_bytes(INPUTS, OUTPUTS))

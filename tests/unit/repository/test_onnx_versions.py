@@ -11,6 +11,7 @@ from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 from onnxruntime.capi.onnxruntime_pybind11_state import set_default_logger_severity
 
 from tests.support.broken_repositories import SCALE, Case, graph
+from tests.support.onnx_graphs import header_of
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.releases import onnx_runtime
@@ -18,16 +19,10 @@ from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.loading.load_plan import plan_load
 from triton_fleet.repository.loading.models import ServingContainer
-from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.versions import version_problem
 from triton_fleet.repository.reading.folder import read
-from triton_fleet.repository.stream import Stream
 
 FACTS = data_file("onnxruntime.yaml")
-
-
-def header_of(content: bytes) -> OnnxHeader:
-    return read_header(Stream(content), len(content))
 
 
 def header(ir: int = 8, **opsets: int) -> OnnxHeader:

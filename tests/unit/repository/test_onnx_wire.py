@@ -8,11 +8,8 @@ from google.protobuf.message import DecodeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
-from triton_fleet.repository.contents import OnnxHeader
-from triton_fleet.repository.onnx.graph import read_header
+from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, header_of, weights
 from triton_fleet.repository.onnx.wire import Budget
-from triton_fleet.repository.stream import Stream
 
 GRAPH = graph_bytes(
     {"x": (FLOAT, ["n", 2]), "w": (FLOAT, [2])},
@@ -20,10 +17,6 @@ GRAPH = graph_bytes(
     [weights("w"), external("e", "e.bin")],
     nodes=[add("x", "w", "y")],
 )
-
-
-def header_of(content: bytes, budget: Budget | None = None) -> OnnxHeader:
-    return read_header(Stream(content), len(content), budget)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
-from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
+from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, write_bare
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.git.files import History
@@ -79,12 +79,6 @@ COMMANDS: tuple[Callable[[Path], None], ...] = (
     history,
     sarif,
 )
-
-
-@pytest.fixture
-def marked(tmp_path: Path) -> Marks:
-    (tmp_path / "marks").mkdir()
-    return marks(tmp_path / "marks")
 
 
 @pytest.fixture

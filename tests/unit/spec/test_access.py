@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import ROOT, FleetFolder
-from triton_fleet.check.run import all_findings
 from triton_fleet.endpoint.environment import environment_warnings
 from triton_fleet.endpoint.resolve import resolve_foundation, resolve_project
 from triton_fleet.findings import Finding, Severity
@@ -95,7 +94,7 @@ class TestSubjectsWithoutIds:
 
     def warnings(self, folder: FleetFolder, access: str) -> list[Finding]:
         folder.environment(access)
-        found = all_findings(open_project(folder.root, "dev"))
+        found = folder.check()
         return [each for each in found if each.code == "FL574"]
 
     def test_a_repository_without_ids_is_a_warning_at_its_line_with_what_to_write(

@@ -9,7 +9,6 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.image_builds import START
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import open_project
 from triton_fleet.store.images.source import image_sources
@@ -26,7 +25,7 @@ def refusal(folder: FleetFolder) -> Finding:
 
 
 def checked(folder: FleetFolder) -> set[str]:
-    found = all_findings(open_project(folder.root, "dev"))
+    found = folder.check()
     return {each.code for each in found if each.severity is Severity.ERROR}
 
 

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.onnx_graphs import FLOAT, INT32, graph_bytes
-from triton_fleet.check.run import all_findings
 from triton_fleet.cli.commands import app
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.endpoint_parts import resolved_engines
@@ -79,7 +78,7 @@ def decided(folder: FleetFolder) -> EndpointContext:
 def findings(folder: FleetFolder) -> dict[str, list[str]]:
     """The messages of `fleet check` by code."""
     said: dict[str, list[str]] = {}
-    for each in all_findings(open_project(folder.root, "dev")):
+    for each in folder.check():
         said.setdefault(each.code, []).append(each.message)
     return said
 
@@ -223,7 +222,7 @@ class TestCheck:
 
     def test_a_wrong_input_name_is_said_at_its_line(self, bert: FleetFolder) -> None:
         bert.write("model_specs/sentences.yaml", SPEC.replace("{token_ids:", "{tokens:"))
-        found = [each for each in all_findings(open_project(bert.root, "dev")) if each.code == "FL395"]
+        found = [each for each in bert.check() if each.code == "FL395"]
         assert [(each.line, each.message, each.hint) for each in found] == [
             (
                 12,

@@ -7,7 +7,6 @@ import difflib
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import FindingsError
 from triton_fleet.new.proposal.writer import new_file, projects_with, write_spec
 from triton_fleet.new.proposal.yaml_text import copied_spec
@@ -65,7 +64,7 @@ def test_the_copy_passes_the_check(folder: FleetFolder) -> None:
     folder.lock()
     file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")
     write_spec(file, copied_spec(projects[0].load("sentences"), "other"), projects)
-    assert [each.code for each in all_findings(open_project(folder.root, "dev", ["other"]))] == ["FL301"]
+    assert [each.code for each in folder.check("dev", "other")] == ["FL301"]
     assert not list(file.parent.glob(".*"))
 
 
