@@ -57,9 +57,9 @@ class Builds:
             )
         events = self._stacks.describe_stack_events(StackName=name)["StackEvents"]
         (reason,) = [
-            each["ResourceStatusReason"]
-            for each in events
-            if each["LogicalResourceId"] == "Project" and each["ResourceStatus"] == "CREATE_FAILED"
+            event["ResourceStatusReason"]
+            for event in events
+            if event["LogicalResourceId"] == "Project" and event["ResourceStatus"] == "CREATE_FAILED"
         ]
         return str(reason)
 
@@ -114,12 +114,12 @@ class Builds:
         except self._logs.exceptions.ResourceNotFoundException:
             return []
         messages = [event["message"].rstrip("\n") for event in answer["events"]]
-        return [each for each in messages if not each.startswith("[Container] ")]
+        return [message for message in messages if not message.startswith("[Container] ")]
 
 
 def phases(build: Mapping[str, Any]) -> dict[str, str]:
     """How each phase ended."""
-    return {each["phaseType"]: each.get("phaseStatus", "") for each in build["phases"]}
+    return {phase["phaseType"]: phase.get("phaseStatus", "") for phase in build["phases"]}
 
 
 def buildspec(phases: Mapping[str, Any]) -> str:

@@ -98,8 +98,11 @@ class CatalogSamples:
         days: Sequence[int] = (1,),
     ) -> None:
         """The list of hosting types by region, its day, and the schemas of a model and a log group."""
-        known = {"eu-north-1": ["ml.g5.xlarge", "ml.g5.2xlarge"]} if regions is None else regions
-        listed = {"description": "gathered", **{region: {"enum": types} for region, types in known.items()}}
+        known_regions = {"eu-north-1": ["ml.g5.xlarge", "ml.g5.2xlarge"]} if regions is None else regions
+        listed = {
+            "description": "gathered",
+            **{region: {"enum": types} for region, types in known_regions.items()},
+        }
         folder = "data/schemas/extensions/aws_sagemaker_hosting"
         files = {
             f"{folder}/instancetype_enum.json": listed,
@@ -120,14 +123,14 @@ class CatalogSamples:
 
     def sdk(self, version: str = "1.0.0", versions: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """The list of Triton's images: accounts by release and region."""
-        known = {"25.04": {"eu-west-1": "111111111111"}} if versions is None else versions
+        known_versions = {"25.04": {"eu-west-1": "111111111111"}} if versions is None else versions
         listed = {
             name: {
                 "registries": accounts,
                 "repository": "sagemaker-tritonserver",
                 "tag_prefix": f"{name}-py3",
             }
-            for name, accounts in known.items()
+            for name, accounts in known_versions.items()
         }
         files = {"image_uri_config/sagemaker-tritonserver.json": {"versions": listed}}
         self._package("sagemaker-core", version, files, module="sagemaker/core")
@@ -167,11 +170,11 @@ class CatalogSamples:
 
     def refresh(self, *options: str | Path) -> Run:
         """Run the program on this catalog and these packages, on `TODAY`."""
-        given = ["--data", self.data, "--packages", self.packages, "--today", TODAY, *options]
-        printed, errors = StringIO(), StringIO()
-        with redirect_stdout(printed), redirect_stderr(errors):
-            code = main([str(each) for each in given])
-        return Run(code=code, lines=printed.getvalue().splitlines(), errors=errors.getvalue().splitlines())
+        given_options = ["--data", self.data, "--packages", self.packages, "--today", TODAY, *options]
+        stream, errors = StringIO(), StringIO()
+        with redirect_stdout(stream), redirect_stderr(errors):
+            code = main([str(given_option) for given_option in given_options])
+        return Run(code=code, lines=stream.getvalue().splitlines(), errors=errors.getvalue().splitlines())
 
     def read(self, file: str) -> dict[str, Any]:
         """A file of the catalog."""

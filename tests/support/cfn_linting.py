@@ -18,9 +18,9 @@ def cfn_lint(templates: Iterable[Path]) -> list[tuple[str, str, str]]:
     """Of each finding the template's name, the rule and what it says; a warning counts."""
     options = ["--format", "json", "--ignore-checks", IGNORED, "--include-checks", INCLUDED]
     command = [str(Path(sys.executable).parent / "cfn-lint"), *options, "--template", *map(str, templates)]
-    linted = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert linted.stdout, linted.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.stdout, process.stderr
     return [
         (Path(each["Filename"]).name, each["Rule"]["Id"], each["Message"])
-        for each in json.loads(linted.stdout)
+        for each in json.loads(process.stdout)
     ]

@@ -57,11 +57,13 @@ class Clinic:
 
     def log(self, *lines: str, stream: str = "AllTraffic/i-0123456789abcdef0", group: str = GROUP) -> None:
         """What the container of one instance has written just now."""
-        logs, now = client(self.aws, "logs"), int(time.time() * 1000)
-        if group not in [each["logGroupName"] for each in logs.describe_log_groups()["logGroups"]]:
+        logs, current_number = client(self.aws, "logs"), int(time.time() * 1000)
+        if group not in [log_group["logGroupName"] for log_group in logs.describe_log_groups()["logGroups"]]:
             logs.create_log_group(logGroupName=group)
         logs.create_log_stream(logGroupName=group, logStreamName=stream)
-        events = [{"timestamp": now + number, "message": line} for number, line in enumerate(lines)]
+        events = [
+            {"timestamp": current_number + number, "message": line} for number, line in enumerate(lines)
+        ]
         logs.put_log_events(logGroupName=group, logStreamName=stream, logEvents=events)
 
 

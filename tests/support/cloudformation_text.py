@@ -31,8 +31,8 @@ class Deployment:
             case {"Fn::If": [condition, yes, no]} if len(given) == 1:
                 return self.value(yes if self.conditions.get(condition, True) else no)
             case {"Fn::Join": [delimiter, items]} if len(given) == 1:
-                found = self.value(items)
-                parts = found if isinstance(found, list) else [found]
+                actual_value = self.value(items)
+                parts = actual_value if isinstance(actual_value, list) else [actual_value]
                 return delimiter.join(str(part) for part in parts if part is not None)
             case {"Fn::Sub": str(text)} if len(given) == 1:
                 return self._substituted(text, {})

@@ -24,8 +24,10 @@ class CommandsRun:
 
     def missing(self, commands: list[str]) -> list[str]:
         """Those of which none of the same form was run."""
-        run = {found for call in self.calls if (found := _form(call))}
-        return [each for each in commands if not all(form(call) in run for call in simple_commands(each))]
+        run = {actual_form for call in self.calls if (actual_form := _form(call))}
+        return [
+            command for command in commands if not all(form(call) in run for call in simple_commands(command))
+        ]
 
 
 @contextmanager

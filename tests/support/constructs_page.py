@@ -42,7 +42,9 @@ _SECTION = re.compile(r"^(Args|Attributes|Raises):$")
 def public_api() -> dict[str, dict[str, str]]:
     """Each public callable as `NAME` or `NAME.METHOD`, with its parameters and their defaults; properties have none."""
     return {
-        name: {each.name: _default(each) for each in _parameters(call)} if callable(call) else {}
+        name: {parameter.name: _default(parameter) for parameter in _parameters(call)}
+        if callable(call)
+        else {}
         for owner in triton_endpoints.__all__
         for name, call in _entries(owner)
     }
@@ -66,7 +68,7 @@ def _members(owner: object) -> Iterator[tuple[str, Any]]:
         return
     ours = [each for each in owner.__mro__ if each.__module__.startswith("triton_endpoints")]
     names = {name for each in ours for name in vars(each) if not name.startswith(("_", "jsii"))}
-    own_fields = {each.name for each in fields(owner)} if is_dataclass(owner) else set()
+    own_fields = {field.name for field in fields(owner)} if is_dataclass(owner) else set()
     for name in sorted(names - own_fields):
         member = inspect.getattr_static(owner, name)
         if isinstance(member, property) or callable(getattr(owner, name)):
@@ -74,8 +76,8 @@ def _members(owner: object) -> Iterator[tuple[str, Any]]:
 
 
 def _parameters(call: Callable[..., Any]) -> list[inspect.Parameter]:
-    found = inspect.signature(call.__init__ if inspect.isclass(call) else call)
-    return [each for each in found.parameters.values() if each.name != "self"]
+    signature = inspect.signature(call.__init__ if inspect.isclass(call) else call)
+    return [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
 
 
 def _default(parameter: inspect.Parameter) -> str:
@@ -103,9 +105,9 @@ def _described(documented: object, call: Callable[..., Any]) -> str:
     initialiser = inspect.getdoc(documented.__init__) if inspect.isclass(documented) else ""
     about = {**_keys(documented), **_arguments(doc), **_arguments(initialiser or "")}
     rows = [
-        f"| `{each.name}` | {_code(str(each.annotation))} | {_shown(_default(each))} | {about.get(each.name, '')} |"
-        for each in _parameters(call)
-        if each.name not in ("scope", "id")
+        f"| `{parameter.name}` | {_code(str(parameter.annotation))} | {_shown(_default(parameter))} | {about.get(parameter.name, '')} |"
+        for parameter in _parameters(call)
+        if parameter.name not in ("scope", "id")
     ]
     table = ["| parameter | type | default | |", "| --- | --- | --- | --- |", *rows, ""] if rows else []
     return "\n".join([_prose(doc), "", *table])
@@ -114,8 +116,10 @@ def _described(documented: object, call: Callable[..., Any]) -> str:
 def _keys(documented: object) -> dict[str, str]:
     """What the spec says of its keys, for props that are called as they are."""
     model = SPEC_MODELS.get(getattr(documented, "__name__", ""))
-    described = model.model_fields.items() if model else ()
-    return {name: " ".join((each.description or "").split()).replace("|", "\\|") for name, each in described}
+    model_fields = model.model_fields.items() if model else ()
+    return {
+        name: " ".join((each.description or "").split()).replace("|", "\\|") for name, each in model_fields
+    }
 
 
 def _code(text: str) -> str:
@@ -130,8 +134,8 @@ def _prose(doc: str) -> str:
     """A docstring without its sections of arguments, but with what is raised."""
     lines, section = [], ""
     for line in doc.splitlines():
-        if found := _SECTION.match(line):
-            section = found[1]
+        if match := _SECTION.match(line):
+            section = match[1]
         elif section == "Raises" and line.strip():
             lines.append(f"Raises {line.strip()}")
         elif not section:

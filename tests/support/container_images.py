@@ -70,17 +70,17 @@ class ContainerRepository:
     def upload(self, content: bytes, digest: str = "", part: int = PART) -> str:
         """Upload a layer or a configuration in parts; its digest."""
         digest = digest or digest_of(content)
-        started = self.ecr.initiate_layer_upload(repositoryName=self.name)["uploadId"]
+        upload_id = self.ecr.initiate_layer_upload(repositoryName=self.name)["uploadId"]
         for at in range(0, len(content), part):
             blob = content[at : at + part]
             self.ecr.upload_layer_part(
                 repositoryName=self.name,
-                uploadId=started,
+                uploadId=upload_id,
                 partFirstByte=at,
                 partLastByte=at + len(blob) - 1,
                 layerPartBlob=blob,
             )
-        self.ecr.complete_layer_upload(repositoryName=self.name, uploadId=started, layerDigests=[digest])
+        self.ecr.complete_layer_upload(repositoryName=self.name, uploadId=upload_id, layerDigests=[digest])
         return digest
 
     def blob(self, content: bytes, media_type: str) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class ContainerRepository:
             "schemaVersion": 2,
             "mediaType": media_type,
             "config": self.blob(content, CONFIG),
-            "layers": [self.blob(each, LAYER) for each in layers],
+            "layers": [self.blob(layer, LAYER) for layer in layers],
             **(changes or {}),
         }
         return self.put(manifest, tag)
@@ -144,8 +144,8 @@ def facts_of(repository: ContainerRepository) -> ImageFacts:
 
 def refusal(repository: ContainerRepository) -> str:
     """Code and message of the one finding that there is instead."""
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         facts_of(repository)
-    (finding,) = raised.value.findings
+    (finding,) = error_info.value.findings
     assert finding.hint
     return f"{finding.code} {finding.message}"

@@ -34,9 +34,9 @@ class KilledDeploys:
             anew = number % ANEW == 0
             self._change(number, anew=anew)
             process = self.account.start_deploy()
-            said = kill_after(process, kill.share * seconds[anew], kill.victims)
+            said_kill = kill_after(process, kill.share * seconds[anew], kill.victims)
             self.tally.ended_before += not was_killed(process)
-            self._finish(kill, said)
+            self._finish(kill, said_kill)
             self._require_as_locked(kill)
             assert self._files() == files, kill
 
@@ -55,14 +55,14 @@ class KilledDeploys:
         self.account.lock()
 
     def _finish(self, kill: Kill, said: str) -> None:
-        done = self.account.fleet("deploy", "--env", "dev")
-        if done.returncode == 2 and OTHER_AT_WORK in done.stderr:
-            self.tally.instructed.append(f"{kill}: {done.stderr.splitlines()[0]}")
+        process = self.account.fleet("deploy", "--env", "dev")
+        if process.returncode == 2 and OTHER_AT_WORK in process.stderr:
+            self.tally.instructed.append(f"{kill}: {process.stderr.splitlines()[0]}")
             self._wait_for_the_cli()
-            done = self.account.fleet("deploy", "--env", "dev")
+            process = self.account.fleet("deploy", "--env", "dev")
         else:
             self.tally.continued += 1
-        assert done.returncode == 0, f"{kill}\n{said}\n{done.stdout}{done.stderr}"
+        assert process.returncode == 0, f"{kill}\n{said}\n{process.stdout}{process.stderr}"
         self._wait_for_the_cli()
 
     def _wait_for_the_cli(self) -> None:
@@ -73,17 +73,17 @@ class KilledDeploys:
         account, sagemaker = self.account, self.account.client("sagemaker")
         statuses = account.statuses()
         assert set(statuses) == STACKS, kill
-        assert all(each in ("CREATE_COMPLETE", "UPDATE_COMPLETE") for each in statuses.values()), statuses
+        assert all(status in ("CREATE_COMPLETE", "UPDATE_COMPLETE") for status in statuses.values()), statuses
         assert account.model_data() == account.folder.resolve().model_data_url, kill
         assert sagemaker.describe_endpoint(EndpointName="sentences")["EndpointStatus"] == "InService"
         assert len(sagemaker.list_models()["Models"]) == 1, kill
         assert len(sagemaker.list_endpoint_configs()["EndpointConfigs"]) == 1, kill
         for stack in STACKS:
-            found = account.client("cloudformation").list_change_sets(StackName=stack)["Summaries"]
-            assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == [], kill
+            summaries = account.client("cloudformation").list_change_sets(StackName=stack)["Summaries"]
+            assert [summary for summary in summaries if summary["ExecutionStatus"] == "AVAILABLE"] == [], kill
 
     def _files(self) -> set[str]:
         """All that lies in the fleet's folder."""
         root = self.account.folder.root
-        found = (str(each.relative_to(root)) for each in root.rglob("*") if each.is_file())
-        return {each for each in found if not each.startswith(UNTIDY) and not each.endswith(".pyc")}
+        texts = (str(file.relative_to(root)) for file in root.rglob("*") if file.is_file())
+        return {text for text in texts if not text.startswith(UNTIDY) and not text.endswith(".pyc")}

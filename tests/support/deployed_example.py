@@ -47,10 +47,10 @@ class Example:
             (root / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / place, root / place)
         shutil.copytree(ROOT / "profiles", root / "profiles", dirs_exist_ok=True)
-        there, here = (folder / "examples" / self.folder for folder in (ROOT, root))
-        shutil.copytree(there / "models", here / "models", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        text, here = (folder / "examples" / self.folder for folder in (ROOT, root))
+        shutil.copytree(text / "models", here / "models", ignore=shutil.ignore_patterns("__pycache__", ".*"))
         for script, into in self.scripts.items():
-            command: list[str | Path] = [sys.executable, there / script, "--into", here / into]
+            command: list[str | Path] = [sys.executable, text / script, "--into", here / into]
             subprocess.run(command, check=True, capture_output=True)
 
 
@@ -84,7 +84,7 @@ class Deployed:
 
     def loaded(self) -> list[str]:
         """The targets that are in memory."""
-        return [each["target"] for each in self.report["models"] if each["state"] == "loaded"]
+        return [model["target"] for model in self.report["models"] if model["state"] == "loaded"]
 
     def metric(self, namespace: str, name: str, statistic: str) -> float:
         """One statistic of a metric of SageMaker's in the embedded CloudWatch, over all that was."""
@@ -129,14 +129,16 @@ def deployed(
         bucket = empty_engine_bucket(aws.url, fleet)
         fleet.environment()
         example.copy_to(folder)
-        published = bucket.publish()
-        (resolved,) = bucket.artifacts.endpoints
-        resources = endpoint(example.endpoint, image=resolved.image.uri, data=resolved.model_data_url)
+        published_result = bucket.publish()
+        (resolved_endpoint,) = bucket.artifacts.endpoints
+        resources = endpoint(
+            example.endpoint, image=resolved_endpoint.image.uri, data=resolved_endpoint.model_data_url
+        )
         container = resources["Model"]["Properties"]["PrimaryContainer"]
-        container |= {"Mode": "MultiModel", "Environment": dict(resolved.variables)}
+        container |= {"Mode": "MultiModel", "Environment": dict(resolved_endpoint.variables)}
         resources["Role"] = _role()
         assert Stacks(aws).create("example", resources) == "CREATE_COMPLETE"
-        yield Deployed(example.endpoint, aws, host, publisher, state, bucket, published)
+        yield Deployed(example.endpoint, aws, host, publisher, state, bucket, published_result)
     finally:
         host.close()
         aws.stop()

@@ -71,22 +71,24 @@ def read_page(name: str, text: str) -> Page:
     blocks, prose = _apart(text)
     named = [
         Documented(
-            name, prose.count("\n", 0, found.start()) + 1, " ".join(found[1].replace("\\|", "|").split())
+            name, prose.count("\n", 0, match.start()) + 1, " ".join(match[1].replace("\\|", "|").split())
         )
-        for found in NAMED.finditer(prose)
+        for match in NAMED.finditer(prose)
     ]
-    typed = [replace(command, section=block.section) for block in blocks for command in _typed(name, block)]
-    return Page(name, typed, named)
+    commands = [
+        replace(command, section=block.section) for block in blocks for command in _typed(name, block)
+    ]
+    return Page(name, commands, named)
 
 
 def _apart(text: str) -> tuple[list[Block], str]:
     """The blocks, and the text with an empty line for each of theirs."""
     blocks: list[Block] = []
     prose: list[str] = []
-    fenced = indented = False
+    fenced = indented_begins = False
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
-        begins = not fenced and line.startswith("    ") and (indented or not prose or not prose[-1])
+        begins = not fenced and line.startswith("    ") and (indented_begins or not prose or not prose[-1])
         if fence := FENCE.match(line):
             fenced = not fenced
             if fenced:
@@ -94,12 +96,12 @@ def _apart(text: str) -> tuple[list[Block], str]:
         elif fenced:
             blocks[-1].lines.append(line)
         elif begins:
-            if not indented:
+            if not indented_begins:
                 blocks.append(Block(section, "", number))
             blocks[-1].lines.append(line.removeprefix("    "))
         elif line.startswith("## "):
             section = line.removeprefix("## ")
-        indented = begins
+        indented_begins = begins
         prose.append("" if fence or fenced or begins else line)
     return blocks, "\n".join(prose)
 
@@ -117,19 +119,19 @@ def _typed(page: str, block: Block) -> Iterator[Documented]:
 
 def _joined(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
     """One command for each line, or for several that a backslash joins; a here-document is its command's."""
-    first, held = 0, ""
-    remaining = iter(lines)
-    for number, line in remaining:
+    first, held_text = 0, ""
+    remaining_rows = iter(lines)
+    for number, line in remaining_rows:
         if document := HERE_DOCUMENT.search(line):
-            read = [text for _, text in takewhile(lambda each: each[1] != document[1], remaining)]
+            read = [text for _, text in takewhile(lambda each: each[1] != document[1], remaining_rows)]
             yield Documented(page, number, "\n".join([line, *read, document[1]]))
             continue
-        first, held = (first, f"{held} {line.strip()}") if held else (number, line.strip())
-        if held.endswith("\\"):
-            held = held[:-1].rstrip()
-        elif held:
-            yield Documented(page, first, held)
-            held = ""
+        first, held_text = (first, f"{held_text} {line.strip()}") if held_text else (number, line.strip())
+        if held_text.endswith("\\"):
+            held_text = held_text[:-1].rstrip()
+        elif held_text:
+            yield Documented(page, first, held_text)
+            held_text = ""
 
 
 def _with_output(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
@@ -138,7 +140,7 @@ def _with_output(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented
         commands = 1
         while lines[start + commands - 1][1].endswith("\\"):
             commands += 1
-        typed = [(number, line.removeprefix("$ ")) for number, line in lines[start : start + commands]]
-        (command,) = _joined(page, typed)
-        shown = "\n".join(line for _, line in lines[start + commands : end])
-        yield Documented(page, command.line, command.text, shown)
+        rows = [(number, line.removeprefix("$ ")) for number, line in lines[start : start + commands]]
+        (command,) = _joined(page, rows)
+        text = "\n".join(line for _, line in lines[start + commands : end])
+        yield Documented(page, command.line, command.text, text)

@@ -66,12 +66,12 @@ class Ended:
 
 def is_as_shown(ended: Ended) -> bool:
     """It exits with 0, or with 1 where errors are shown; in what is shown an ellipsis stands for anything."""
-    shown = ended.command.shown
-    if shown is None:
+    text = ended.command.shown
+    if text is None:
         return ended.code == 0
-    parts = [r"\s+".join(map(re.escape, part.split())) for part in shown.split("…")]
-    as_shown = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", ended.out + ended.err, re.DOTALL)
-    return ended.code == (re.search(r"(^|: | )error\[", shown) is not None) and as_shown is not None
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in text.split("…")]
+    match = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", ended.out + ended.err, re.DOTALL)
+    return ended.code == (re.search(r"(^|: | )error\[", text) is not None) and match is not None
 
 
 class DocShell:

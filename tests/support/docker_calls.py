@@ -56,8 +56,8 @@ class DockerCalls:
     def try_build(self, dockerfile: str, *options: str, tag: str = TAG) -> int:
         """Build an image of the context; the exit code."""
         self.write({"Dockerfile": dockerfile})
-        given = ["--build-arg", f"TRITON_IMAGE={TRITON}", "--tag", tag, *options]
-        return self.call(*BUILD, *given, str(self.context))
+        given_options = ["--build-arg", f"TRITON_IMAGE={TRITON}", "--tag", tag, *options]
+        return self.call(*BUILD, *given_options, str(self.context))
 
     def build(self, dockerfile: str, *options: str, tag: str = TAG) -> dict[str, Any]:
         """Build an image; what `docker image inspect` shows of it."""
@@ -78,9 +78,9 @@ class DockerCalls:
         assert self.call("create", TAG, "serve") == 0
         assert self.call("export", self.out.decode().strip()) == 0
         with tarfile.open(fileobj=io.BytesIO(self.out)) as tar:
-            opened = ((each.name, tar.extractfile(each)) for each in tar)
+            rows = ((each.name, tar.extractfile(each)) for each in tar)
             return {
                 name: file.read().decode() if file else None
-                for name, file in opened
+                for name, file in rows
                 if name.startswith(f"{folder}/") or not folder
             }

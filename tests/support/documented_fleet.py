@@ -127,14 +127,14 @@ def _add_what_pages_presuppose(root: Path) -> None:
     shutil.copy(Path(sys.prefix) / "bin" / "activate", activate)  # no link: a page types `make clean`
     draft = root / "home" / "drafts" / "bert.yaml"
     draft.parent.mkdir(parents=True)
-    shipped = (root / "model_specs" / "sentence-embeddings.yaml").read_text()
-    draft.write_text(re.sub("(?m)^endpoint: .*", "endpoint: bert", shipped).replace("../", f"{root}/"))
+    shipped_text = (root / "model_specs" / "sentence-embeddings.yaml").read_text()
+    draft.write_text(re.sub("(?m)^endpoint: .*", "endpoint: bert", shipped_text).replace("../", f"{root}/"))
     (root / "request.json").write_text(REQUEST)
-    ranking = {name.replace("times", "ranking"): text.encode() for name, text in times(2).items()}
+    contents = {name.replace("times", "ranking"): text.encode() for name, text in times(2).items()}
     for folder in ("repository", "configs"):
-        folder_of(root / folder, ranking)
+        folder_of(root / folder, contents)
     shutil.copy(root / "repository" / "ranking" / "config.pbtxt", root)
-    archive(root, ranking)
+    archive(root, contents)
 
 
 def _add_what_the_reader_has(url: str) -> None:

@@ -92,7 +92,7 @@ class EngineBucket:
 
     def key(self, name: str = "sentences") -> str:
         """That of the endpoint's engine."""
-        (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
+        (endpoint,) = [endpoint for endpoint in self.artifacts.endpoints if endpoint.name == name]
         return endpoint.engines[0].build.key
 
     def project(self) -> None:
@@ -129,7 +129,7 @@ class EngineBucket:
 
     def packed(self, name: str = "sentences") -> dict[str, bytes]:
         """The files of the endpoint's archive, by path, in their order."""
-        (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
+        (endpoint,) = [endpoint for endpoint in self.artifacts.endpoints if endpoint.name == name]
         return self.files(endpoint.model_data)
 
     def files(self, key: str) -> dict[str, bytes]:

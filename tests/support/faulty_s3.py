@@ -140,8 +140,8 @@ class FaultyS3:
         """What is to befall a request that has just come, if anything."""
         with self._lock:
             self.requests.append(request)
-            meant = (each for each in self._faults if each.seen < each.times and each.wanted(request))
-            fault = next(meant, None)
+            faults = (fault for fault in self._faults if fault.seen < fault.times and fault.wanted(request))
+            fault = next(faults, None)
             if fault is not None:
                 fault.seen += 1
             return fault

@@ -92,12 +92,12 @@ def form(call: list[str], *, complete: bool = True) -> Form:
         if complete or type(error).__name__ not in ("MissingParameter", "BadOptionUsage"):
             raise WrongCommandError(f"{' '.join(path)}: {error}") from error
         return Form(tuple(path))
-    given = {
+    given_rows = {
         (name, value if isinstance(value, bool | Enum) else None)
         for name, value in context.params.items()
         if name not in UNIMPORTANT and context.get_parameter_source(name).name == "COMMANDLINE"
     }
-    return Form(tuple(path), frozenset(given))
+    return Form(tuple(path), frozenset(given_rows))
 
 
 @cache
@@ -112,12 +112,12 @@ def recipe(*words: str) -> list[str]:
     Raises:
         WrongCommandError: there is no such target.
     """
-    done = subprocess.run(
+    process = subprocess.run(
         ["make", "--dry-run", *MADE, *words], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise WrongCommandError(done.stderr.strip())
-    lines = [re.sub(r"^env .*? (?=python )", "", line) for line in done.stdout.splitlines()]
+    if process.returncode:
+        raise WrongCommandError(process.stderr.strip())
+    lines = [re.sub(r"^env .*? (?=python )", "", line) for line in process.stdout.splitlines()]
     return [line for line in lines if line.split()[0] not in ("echo", "test")]
 
 

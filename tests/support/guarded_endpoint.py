@@ -54,8 +54,8 @@ class StackIds(NamedTuple):
         for name in ("calm", "rolling-back"):
             stacks.create(name, {"Topic": TOPIC})
         stacks.update("rolling-back", {"Topic": TOPIC, "Absent": absent_model()})
-        described = stacks.api.describe_stacks()["Stacks"]
-        ids = {stack["StackName"]: stack["StackId"] for stack in described}
+        described_stacks = stacks.api.describe_stacks()["Stacks"]
+        ids = {stack["StackName"]: stack["StackId"] for stack in described_stacks}
         return cls(ids["calm"], ids["rolling-back"])
 
 
@@ -195,7 +195,8 @@ class Guarded:
             for kind, answer in found.items()
         } | {
             "Tags": [
-                self.tags(each["ScalableTargetARN"]) for each in found["ScalableTargets"]["ScalableTargets"]
+                self.tags(scalable_target["ScalableTargetARN"])
+                for scalable_target in found["ScalableTargets"]["ScalableTargets"]
             ]
         }
 
@@ -209,16 +210,16 @@ class Guarded:
     def arns(self) -> dict[str, str]:
         """The ARN of each policy, by its name."""
         policies = self.scaling.describe_scaling_policies(**self.target)["ScalingPolicies"]
-        return {each["PolicyName"]: each["PolicyARN"] for each in policies}
+        return {policy["PolicyName"]: policy["PolicyARN"] for policy in policies}
 
     def delete_policy(self, name: str) -> None:
         self.scaling.delete_scaling_policy(**self.target, PolicyName=name)
 
     def names(self) -> list[str]:
         """The names of policies and scheduled actions that are registered."""
-        found = self.registered()
-        return [each["PolicyName"] for each in found["ScalingPolicies"]] + [
-            each["ScheduledActionName"] for each in found["ScheduledActions"]
+        values = self.registered()
+        return [scaling_policy["PolicyName"] for scaling_policy in values["ScalingPolicies"]] + [
+            action["ScheduledActionName"] for action in values["ScheduledActions"]
         ]
 
     def is_registered(self) -> bool:

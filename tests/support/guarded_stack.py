@@ -136,8 +136,8 @@ class GuardedStack:
     def are_own(self) -> bool:
         """Whether the policies that scale the endpoint are exactly those that CloudFormation knows."""
         ids = self.stacks.physical_ids(self.name)
-        known = {id for name, id in ids.items() if name.startswith("Policy")}
-        return known == {item["PolicyARN"] for item in self._policies()}
+        known_ids = {id for name, id in ids.items() if name.startswith("Policy")}
+        return known_ids == {item["PolicyARN"] for item in self._policies()}
 
     def suspended(self) -> bool:
         """Whether anything of its scaling is suspended."""

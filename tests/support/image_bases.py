@@ -89,7 +89,7 @@ class ImageFleet:
         """The images of a build, on bases with their digests."""
         bases = BaseImages(lambda: self.registry)
         project = open_project(self.folder.root, "dev")
-        return [replace(each, base=bases.of(each)) for each in wanted_images(project, self.sources())]
+        return [replace(image, base=bases.of(image)) for image in wanted_images(project, self.sources())]
 
     def build(self, digest: str = BUILT) -> str:
         """Record what a build makes; its key."""

@@ -47,14 +47,14 @@ def image_findings(
 
     Images of the `allowed` registries may be read.
     """
-    given = dict(arguments or {})
+    given_arguments = dict(arguments or {})
     return check_image(
         ImageInputs(
-            dockerfile=read_dockerfile(folder, triton_image=TRITON, arguments=given),
+            dockerfile=read_dockerfile(folder, triton_image=TRITON, arguments=given_arguments),
             context=read_context(folder),
             release=release,
             environment=ENVIRONMENT.model_copy(update={"allowed_registries": tuple(allowed)}),
-            argument_mark=lambda name: Mark(SPEC, list(given).index(name) + 1, 3),
+            argument_mark=lambda name: Mark(SPEC, list(given_arguments).index(name) + 1, 3),
             mode=mode,
         )
     )
@@ -62,4 +62,4 @@ def image_findings(
 
 def shortened(findings: list[Finding]) -> list[tuple[str, int | None, str]]:
     """Code, line and severity of each finding."""
-    return [(each.code, each.line, each.severity.value) for each in findings]
+    return [(finding.code, finding.line, finding.severity.value) for finding in findings]

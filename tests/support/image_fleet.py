@@ -88,7 +88,7 @@ class ImageFleet:
     def image(self) -> str:
         """The image of the Model in the endpoint's template."""
         resources = self.template()["Resources"].values()
-        (model,) = [each for each in resources if each["Type"] == "AWS::SageMaker::Model"]
+        (model,) = [resource for resource in resources if resource["Type"] == "AWS::SageMaker::Model"]
         return str(model["Properties"]["PrimaryContainer"]["Image"])
 
     def dockerfile(self, text: str) -> None:

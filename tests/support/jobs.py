@@ -102,9 +102,9 @@ class Jobs:
         """What a job has said, after the note that it runs here."""
         group = f"/aws/sagemaker/{kind.capitalize()}Jobs"
         try:
-            found = self.logs.describe_log_streams(logGroupName=group, logStreamNamePrefix=f"{name}/")
+            log_streams = self.logs.describe_log_streams(logGroupName=group, logStreamNamePrefix=f"{name}/")
         except self.logs.exceptions.ResourceNotFoundException:
             return []
-        streams = [each["logStreamName"] for each in found["logStreams"]]
+        streams = [log_stream["logStreamName"] for log_stream in log_streams["logStreams"]]
         answer = self.logs.filter_log_events(logGroupName=group, logStreamNames=streams or ["none"])
         return [event["message"] for event in answer["events"]][1:]

@@ -26,10 +26,10 @@ def jump(monkeypatch: pytest.MonkeyPatch, module: ModuleType, by: timedelta) -> 
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + by
 
-    shifted = SimpleNamespace(**vars(time))
-    shifted.time = lambda: time.time() + by.total_seconds()
+    namespace = SimpleNamespace(**vars(time))
+    namespace.time = lambda: time.time() + by.total_seconds()
     monkeypatch.setattr(module, "datetime", Shifted, raising=False)
-    monkeypatch.setattr(module, "time", shifted, raising=False)
+    monkeypatch.setattr(module, "time", namespace, raising=False)
 
 
 def later(

@@ -64,10 +64,10 @@ class Tally:
 
     def __str__(self) -> str:
         """For a report."""
-        said = "".join(f"\n  {each}" for each in self.instructed)
+        text = "".join(f"\n  {line}" for line in self.instructed)
         return (
             f"seed {SEED}: {self.continued} continued at once, {len(self.instructed)} said what to do,"
-            f" {self.ended_before} had ended before they were killed{said}"
+            f" {self.ended_before} had ended before they were killed{text}"
         )
 
 
@@ -142,11 +142,11 @@ def _victims(process: subprocess.Popen[str], victims: Victims) -> list[psutil.Pr
     command.suspend()
     if victims is Victims.COMMAND:
         return [command]
-    started = command.children(recursive=True)
+    children = command.children(recursive=True)
     if victims is Victims.ALL:
         # The guard first: it would do the rest.
-        return [*filter(_is_guard, started), command, *started]
-    return [*filter(_is_guard, started), command]
+        return [*filter(_is_guard, children), command, *children]
+    return [*filter(_is_guard, children), command]
 
 
 def _is_guard(process: psutil.Process) -> bool:

@@ -18,9 +18,9 @@ def spec(folder: FleetFolder, environment: str = "dev") -> EndpointSpec:
 
 def origins(folder: FleetFolder, environment: str = "dev") -> dict[str, str]:
     """Where each value that is written somewhere stands, by its key."""
-    found = effective_spec(loaded(folder, environment)).origins
+    actual_origins = effective_spec(loaded(folder, environment)).origins
     return {
         ".".join(map(str, path)): f"{origin.file.relative_to(folder.root)}:{origin.line} {origin.layer}"
-        for path, origin in found.items()
+        for path, origin in actual_origins.items()
         if origin.file
     }

@@ -64,10 +64,10 @@ class Live:
     def refused(self, **options: Any) -> str:
         """What an addition is refused for."""
         before = self.targets()
-        with pytest.raises(FindingsError) as refused:
+        with pytest.raises(FindingsError) as refusal:
             self.add(**options)
         assert self.targets() == before
-        (finding,) = refused.value.findings
+        (finding,) = refusal.value.findings
         return f"{finding.code} {finding.message} | {finding.hint}"
 
     def publish(self) -> None:
@@ -78,7 +78,7 @@ class Live:
         self.s3.delete_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
 
     def targets(self) -> list[str]:
-        return [each.name for each in targets_of(self.s3, self.set) if each.size is not None]
+        return [target.name for target in targets_of(self.s3, self.set) if target.size is not None]
 
     def body(self, target: str) -> bytes:
         """The tar stream of a target."""

@@ -153,7 +153,7 @@ CLOUDFORMATION = st.dictionaries(
 ALLOW = st.dictionaries(st.sampled_from([*rules(), "FL999", "FL101"]), st.just("tried once"), max_size=3)
 INSTANCE = _keys(
     wanted={"type": TYPES},
-    ami=st.sampled_from([each.name or "unnamed" for each in amis()] + ["al2-ami-none"]),
+    ami=st.sampled_from([ami.name or "unnamed" for ami in amis()] + ["al2-ami-none"]),
     count=st.integers(1, 3),
 )
 
@@ -196,7 +196,7 @@ def specs(draw: st.DrawFn) -> Document:
         "mode": "multi-model" if multi else "single",
         "triton": draw(RELEASES),
         "instance": draw(INSTANCE),
-        "models": [{"archive": f"{name}{number}", **each} for number, each in enumerate(models)],
+        "models": [{"archive": f"{name}{number}", **model} for number, model in enumerate(models)],
     }
     return spec | draw(
         _keys(
@@ -224,17 +224,17 @@ def locks(draw: st.DrawFn, spec: Document) -> Document:
     """A lock of the spec's archives, or of some of them."""
     names = [
         name
-        for each in spec["models"]
+        for model in spec["models"]
         for name in (
-            [f"{each['archive']}-{copy}" for copy in range(each["copies"])]
-            if "copies" in each
-            else [each["archive"]]
+            [f"{model['archive']}-{copy}" for copy in range(model["copies"])]
+            if "copies" in model
+            else [model["archive"]]
         )
     ]
     facts = st.dictionaries(MODELS, FACTS, min_size=1, max_size=3)
     archive = _keys(wanted={"digest": DIGESTS, "size": WHOLE, "models": facts})
-    held = draw(st.lists(st.sampled_from(names), unique=True)) if draw(st.booleans()) else names
-    lock: Document = {"endpoint": "sentences", "archives": {name: draw(archive) for name in held}}
+    held_names = draw(st.lists(st.sampled_from(names), unique=True)) if draw(st.booleans()) else names
+    lock: Document = {"endpoint": "sentences", "archives": {name: draw(archive) for name in held_names}}
     return lock | draw(_keys(promoted_from=st.just("staging")))
 
 

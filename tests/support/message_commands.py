@@ -109,5 +109,5 @@ def _alternatives(node: ast.expr, values: Values) -> list[str]:
 
 
 def _joined(parts: list[ast.expr], values: Values) -> list[str]:
-    choices = product(*(_alternatives(each, values) for each in parts))
+    choices = product(*(_alternatives(part, values) for part in parts))
     return ["".join(each) for each in islice(choices, MAX_ALTERNATIVES)]

@@ -32,7 +32,7 @@ def graph_bytes(
         nodes,
         "g",
         [_tensor(name, *each) for name, each in inputs.items()],
-        [_tensor(name, *each) for name, each in outputs.items()],
+        [_tensor(name, *output) for name, output in outputs.items()],
         initializers,
     )
     model = helper.make_model(graph, ir_version=version, opset_imports=[helper.make_opsetid("", 17)])

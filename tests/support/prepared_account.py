@@ -202,13 +202,15 @@ class PreparedAccount:
             "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>"
             f"{words} authorized to perform: ec2:{operation}</Message></Error></Errors></Response>"
         )
-        said = Answer(403, [("Content-Type", "text/xml")], xml.encode())
-        self.proxy.change_answers(lambda request: is_ec2_call(request, operation), lambda _: said)
+        answer = Answer(403, [("Content-Type", "text/xml")], xml.encode())
+        self.proxy.change_answers(lambda request: is_ec2_call(request, operation), lambda _: answer)
 
     def answer(self, target: str, body: object, *, status: int = 200) -> None:
         """Answer an API call, by the end of its target, with something else."""
-        said = Answer(status, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(body).encode())
-        self.proxy.change_answers(lambda request: is_call(request, target), lambda _: said)
+        said_answer = Answer(
+            status, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(body).encode()
+        )
+        self.proxy.change_answers(lambda request: is_call(request, target), lambda _: said_answer)
 
     def change(self, wanted: Wanted, change: Callable[[bytes], bytes]) -> None:
         """Let what is answered to some requests have another body."""
@@ -228,8 +230,8 @@ class PreparedAccount:
             run_to_exit(lambda: app(["preflight", "--env", "dev", *arguments], standalone_mode=False))
         except SystemExit as exit:
             code = int(exit.code or 0)
-        said = self.capture.readouterr()
-        return Told(code, said.out.splitlines(), said.err)
+        output = self.capture.readouterr()
+        return Told(code, output.out.splitlines(), output.err)
 
     def _access(self, deployment: Deployment) -> Access:
         """The clients of all tests, for the environment as it is in this one."""

@@ -110,8 +110,8 @@ class Promotion:
 
     def keys(self, environment: str, prefix: str = "") -> list[str]:
         pages = self.s3(environment).get_paginator("list_objects_v2")
-        found = pages.paginate(Bucket=self.bucket(environment), Prefix=prefix)
-        return [entry["Key"] for page in found for entry in page.get("Contents", [])]
+        actual_pages = pages.paginate(Bucket=self.bucket(environment), Prefix=prefix)
+        return [entry["Key"] for page in actual_pages for entry in page.get("Contents", [])]
 
     def lock(self, environment: str) -> Lock:
         return load_lock(self.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml")
@@ -170,7 +170,7 @@ class Promotion:
     ) -> PromotionResult:
         """From `staging`."""
         root = self.folder.root
-        tested = PromotionSource(
+        source = PromotionSource(
             project=open_project(root, "staging", endpoints),
             s3=self.s3("staging"),
             sagemaker=self.sagemaker,
@@ -181,4 +181,4 @@ class Promotion:
             s3=self.s3(to) if target_s3 is None else target_s3,
             ecr=self.ecr(to) if target_ecr is None else target_ecr,
         )
-        return promote(tested, target, SilentProgress() if progress is None else progress, templates)
+        return promote(source, target, SilentProgress() if progress is None else progress, templates)

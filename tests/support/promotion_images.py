@@ -67,8 +67,11 @@ class PromotedImages:
 
     def tags(self, environment: str = "prod") -> dict[str, list[str]]:
         """The images of an environment's repository: their tags by their digests."""
-        found = self.promotion.ecr(environment).describe_images(repositoryName=f"triton-fleet-{environment}")
-        return {each["imageDigest"]: each.get("imageTags", []) for each in found["imageDetails"]}
+        images = self.promotion.ecr(environment).describe_images(repositoryName=f"triton-fleet-{environment}")
+        return {
+            image_detail["imageDigest"]: image_detail.get("imageTags", [])
+            for image_detail in images["imageDetails"]
+        }
 
     def _repository(self, environment: str) -> ContainerRepository:
         ecr, name = self.promotion.ecr(environment), f"triton-fleet-{environment}"

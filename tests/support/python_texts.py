@@ -35,9 +35,9 @@ def _comments(source: str) -> Iterator[tuple[int, str]]:
 
 def _strings(source: str) -> Iterator[tuple[int, str]]:
     tree = ast.parse(source)
-    joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
-    parts = {id(part) for node in joined for part in node.values}
-    for text in joined:
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    parts = {id(part) for node in nodes for part in node.values}
+    for text in nodes:
         pieces = (str(part.value) if isinstance(part, ast.Constant) else "{}" for part in text.values)
         yield text.lineno, "".join(pieces)
     for node in ast.walk(tree):

@@ -176,8 +176,8 @@ def written() -> str:
         }
         for title, (pipeline, image, every) in cases().items()
     }
-    refused = {said: text(pipeline) for said, pipeline in unknown().items()}
-    return json.dumps({"dali": dali.__version__, "cases": found, "unknown": refused}, indent=1) + "\n"
+    refused_texts = {name: text(pipeline) for name, pipeline in unknown().items()}
+    return json.dumps({"dali": dali.__version__, "cases": found, "unknown": refused_texts}, indent=1) + "\n"
 
 
 if __name__ == "__main__":

@@ -85,14 +85,14 @@ class ChangingDns(threading.Thread):
 @contextmanager
 def pages(port: int, dns: ChangingDns) -> Iterator[tuple[threading.Event, list[str]]]:
     """The attacker's server; what its page has told, and when it has."""
-    told, said = threading.Event(), list[str]()
+    event, said = threading.Event(), list[str]()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             place = urlsplit(self.path)
             if place.path == "/told":
                 said.extend(parse_qs(place.query)["said"])
-                told.set()
+                event.set()
             body = PAGE.replace("ADDRESS", f"{PAGES}:{port}").encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
@@ -107,7 +107,7 @@ def pages(port: int, dns: ChangingDns) -> Iterator[tuple[threading.Event, list[s
 
     with ThreadingHTTPServer((PAGES, port), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield told, said
+        yield event, said
         server.shutdown()
 
 

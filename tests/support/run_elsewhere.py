@@ -29,8 +29,8 @@ class RunElsewhere:
     @property
     def commands(self) -> Iterator[str]:
         """All of them, as the file has them."""
-        for named in self.by_a_test.values():
-            yield from named
+        for named_line in self.by_a_test.values():
+            yield from named_line
         yield from (*self.by_ci, *self.by_its_recipe)
 
     def of(self, test: str) -> list[str]:
@@ -45,8 +45,8 @@ def split(command: str) -> list[str]:
 
 def is_meant(named: str, command: str) -> bool:
     """Whether they are one, word by word; a word in capitals stands for any other."""
-    pairs = list(zip(words := split(named), given := split(command), strict=False))
-    return len(words) == len(given) and all(
+    pairs = list(zip(words := split(named), given_lines := split(command), strict=False))
+    return len(words) == len(given_lines) and all(
         word == other or re.fullmatch("[A-Z]+", word) for word, other in pairs
     )
 

@@ -88,8 +88,8 @@ class SampledEndpoint:
 
     def invoke_endpoint(self, **arguments: Any) -> dict[str, Any]:
         self.calls.append(arguments)
-        given = self.invoke(arguments.get("TargetModel"))
-        body, content_type = given if isinstance(given, tuple) else answer(given)
+        given_result = self.invoke(arguments.get("TargetModel"))
+        body, content_type = given_result if isinstance(given_result, tuple) else answer(given_result)
         return {"Body": io.BytesIO(body), "ContentType": content_type}
 
     def get_remaining_time_in_millis(self) -> int:

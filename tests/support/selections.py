@@ -18,10 +18,10 @@ def selection(fleet: FleetFolder, *arguments: str, drafts: bool = False) -> Sele
 
 def refusal(fleet: FleetFolder, *arguments: str) -> Finding:
     """The one finding with which arguments are refused."""
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal_info:
         selection(fleet, *arguments)
-    (found,) = refused.value.findings
-    return found
+    (finding,) = refusal_info.value.findings
+    return finding
 
 
 def environments_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -116,8 +116,8 @@ def require_nginx() -> tuple[str, str]:
 def nginx_version() -> str:
     """What this machine's nginx calls itself."""
     nginx, _ = require_nginx()
-    said = subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True)
-    return said.stderr.strip().partition(": ")[2]
+    process = subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True)
+    return process.stderr.strip().partition(": ")[2]
 
 
 def joins_repeated_headers() -> bool:

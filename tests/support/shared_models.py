@@ -64,9 +64,9 @@ def python_model(model: str, name: str = "model", answer: Answer | None = None) 
         try:
             yield importlib.import_module(name)
         finally:
-            for each in set(sys.modules) - before:
-                if _is_of_example(sys.modules[each]):
-                    del sys.modules[each]
+            for module in set(sys.modules) - before:
+                if _is_of_example(sys.modules[module]):
+                    del sys.modules[module]
 
 
 def _is_of_example(module: ModuleType) -> bool:
@@ -101,9 +101,9 @@ def _functions(answer: Answer | None) -> dict[str, Any]:
 
     def named(place: Any, name: str) -> Tensor:
         tensors = place.inputs() if hasattr(place, "inputs") else place.tensors
-        (found,) = (each for each in tensors if each.name() == name)
-        assert isinstance(found, Tensor)
-        return found
+        (tensor,) = (tensor for tensor in tensors if tensor.name() == name)
+        assert isinstance(tensor, Tensor)
+        return tensor
 
     return {
         "InferenceRequest": Request,

@@ -52,14 +52,14 @@ def properties(environment: str, endpoint: str, kind: str) -> list[dict[str, Any
     """The properties of the resources of a kind, such as "Model", in the endpoint's template without hashes."""
     template = json.dumps(shipped(environment)[f"triton-fleet-{environment}-{endpoint}"])
     resources = json.loads(HASH.sub("HASH", template))["Resources"].values()
-    return [each["Properties"] for each in resources if each["Type"].endswith(f"::{kind}")]
+    return [resource["Properties"] for resource in resources if resource["Type"].endswith(f"::{kind}")]
 
 
 def served(environment: str, endpoint: str) -> dict[str, Any]:
     """What SageMaker is told to serve, and what lies in the archives."""
     (model,) = properties(environment, endpoint, "Model")
     (config,) = properties(environment, endpoint, "EndpointConfig")
-    (name,) = (each["EndpointName"] for each in properties(environment, endpoint, "Endpoint"))
+    (name,) = (entry["EndpointName"] for entry in properties(environment, endpoint, "Endpoint"))
     container, (variant,) = model["PrimaryContainer"], config["ProductionVariants"]
     archives = load_lock(ROOT / "locks" / environment / f"{endpoint}.lock.yaml").archives
     return {
@@ -68,7 +68,7 @@ def served(environment: str, endpoint: str) -> dict[str, Any]:
         "instance count": variant["InitialInstanceCount"],
         "variant": variant["VariantName"],
         "weight": variant["InitialVariantWeight"],
-        "scaled by": {_metric(each) for each in policies(environment, endpoint)},
+        "scaled by": {_metric(entry) for entry in policies(environment, endpoint)},
         "endpoint": name,
         "image": container["Image"].rpartition("/")[2],
         "account": container["Image"].partition(".")[0],
@@ -145,8 +145,8 @@ def _told(value: Any) -> str:
 
 def policies(environment: str, endpoint: str) -> list[dict[str, Any]]:
     """What each of its scaling policies tracks, and how."""
-    found = properties(environment, endpoint, "ScalingPolicy")
-    return [each["TargetTrackingScalingPolicyConfiguration"] for each in found]
+    entries = properties(environment, endpoint, "ScalingPolicy")
+    return [entry["TargetTrackingScalingPolicyConfiguration"] for entry in entries]
 
 
 def _metric(tracked: dict[str, Any]) -> str:
@@ -157,32 +157,36 @@ def _metric(tracked: dict[str, Any]) -> str:
 
 def config(file: Path) -> dict[str, Any]:
     """The fields of a config.pbtxt; each key begins with `config: `."""
-    written = configuration(file)
+    written_configuration = configuration(file)
     tensors = {
         each["name"]: (each["data_type"], [int(dim) for dim in each["dims"]])
-        for each in (*written["input"], *written["output"])
+        for each in (*written_configuration["input"], *written_configuration["output"])
     }
-    told = {key: written[key] for key in ("name", "platform", "max_batch_size")}
-    told |= {"tensors": tensors, **written.get("dynamic_batching", {})}
-    told["instance_group"] = [(each["count"], each["kind"]) for each in written["instance_group"]]
-    if "parameters" in written:
-        told["parameters"] = {key: each["string_value"] for key, each in written["parameters"].items()}
+    told = {key: written_configuration[key] for key in ("name", "platform", "max_batch_size")}
+    told |= {"tensors": tensors, **written_configuration.get("dynamic_batching", {})}
+    told["instance_group"] = [
+        (each["count"], each["kind"]) for each in written_configuration["instance_group"]
+    ]
+    if "parameters" in written_configuration:
+        told["parameters"] = {
+            key: parameter["string_value"] for key, parameter in written_configuration["parameters"].items()
+        }
     return {f"config: {key}": value for key, value in told.items()}
 
 
 def configuration(file: Path) -> dict[str, Any]:
     """All fields of a config.pbtxt as they are written; numbers of 64 bits are texts."""
     message: Any = parse(file.read_bytes())
-    written: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
-    return written
+    written_dict: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
+    return written_dict
 
 
 def trtexec(environment: str, endpoint: str) -> dict[str, Any]:
     """What builds its one engine; each key begins with `trtexec: `."""
-    (resolved,) = resolve_project(open_project(ROOT, environment, [endpoint])).endpoints
+    (resolved_endpoint,) = resolve_project(open_project(ROOT, environment, [endpoint])).endpoints
     told: dict[str, Any] = {"others": set(), "precision": "fp32", "workspace": ""}
     of_shapes = {"--minShapes": "smallest", "--optShapes": "usual", "--maxShapes": "largest"}
-    for argument in resolved.engines[0].build.arguments:
+    for argument in resolved_endpoint.engines[0].build.arguments:
         flag, _, value = argument.partition("=")
         if flag in of_shapes:
             told[of_shapes[flag]] = dict(shape.split(":") for shape in value.split(","))

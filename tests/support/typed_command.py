@@ -23,6 +23,6 @@ Typed: TypeAlias = Callable[..., Ended]
 def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`fleet ARGUMENTS` in that folder, a process of its own."""
     command = [str(Path(sys.executable).parent / "fleet"), *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    return done
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert "Traceback" not in process.stderr
+    return process

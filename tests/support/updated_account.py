@@ -94,22 +94,22 @@ class Account:
         """All endpoint configurations and all models of the account."""
         configs = self.sagemaker.list_endpoint_configs()["EndpointConfigs"]
         models = self.sagemaker.list_models()["Models"]
-        return [each["EndpointConfigName"] for each in configs], [each["ModelName"] for each in models]
+        return [config["EndpointConfigName"] for config in configs], [model["ModelName"] for model in models]
 
     def retention(self) -> list[int]:
         """In days, of the endpoint's log groups."""
         groups = self.deploys.client("logs").describe_log_groups()["logGroups"]
-        return [each["retentionInDays"] for each in groups if "/sentences" in each["logGroupName"]]
+        return [group["retentionInDays"] for group in groups if "/sentences" in group["logGroupName"]]
 
     def scaling(self) -> dict[str, Any]:
         """All of the variant's scaling, policies by their measures, without what AWS makes of it."""
         targets = self.autoscaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
         policies = self.autoscaling.describe_scaling_policies(**TARGET)["ScalingPolicies"]
         return {
-            "range": [(each["MinCapacity"], each["MaxCapacity"]) for each in targets],
+            "range": [(target["MinCapacity"], target["MaxCapacity"]) for target in targets],
             "policies": {
-                each["PolicyName"].partition("-")[0]: each["TargetTrackingScalingPolicyConfiguration"]
-                for each in policies
+                policy["PolicyName"].partition("-")[0]: policy["TargetTrackingScalingPolicyConfiguration"]
+                for policy in policies
             },
         }
 
@@ -117,11 +117,13 @@ class Account:
         """Whether CloudFormation knows the policies that scale the endpoint, and no others."""
         cloudformation = self.deploys.client("cloudformation")
         resources = cloudformation.describe_stack_resources(StackName=STACK)["StackResources"]
-        known = {
-            each["PhysicalResourceId"] for each in resources if each["ResourceType"].endswith("ScalingPolicy")
+        known_resource_ids = {
+            resource["PhysicalResourceId"]
+            for resource in resources
+            if resource["ResourceType"].endswith("ScalingPolicy")
         }
         policies = self.autoscaling.describe_scaling_policies(**TARGET)["ScalingPolicies"]
-        return known == {each["PolicyARN"] for each in policies}
+        return known_resource_ids == {policy["PolicyARN"] for policy in policies}
 
 
 @contextmanager

@@ -35,9 +35,9 @@ class Stream:
         names = [FILE, *(f"ünï/1/{number}.bin" for number in range(1, len(sizes)))]
         files = [_file(name, size) for name, size in zip(names, sizes, strict=True)]
         self._entries = [Entry("ensemble"), Entry("ensemble/1"), *files]
-        told = DigestWriter()
-        self.write(told)
-        self.digest, self.size = told.digest, told.size
+        writer = DigestWriter()
+        self.write(writer)
+        self.digest, self.size = writer.digest, writer.size
 
     def write(self, sink: Sink) -> Checksums:
         return write_tar(self._entries, sink)
@@ -82,14 +82,14 @@ class UploadBucket:
 
     @property
     def keys(self) -> list[str]:
-        found = self.s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
-        return [each["Key"] for each in found]
+        contents = self.s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+        return [content["Key"] for content in contents]
 
     @property
     def uploads(self) -> list[str]:
         """The keys of multipart uploads that are under way."""
-        found = self.s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", [])
-        return [each["Key"] for each in found]
+        actual_uploads = self.s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", [])
+        return [actual_upload["Key"] for actual_upload in actual_uploads]
 
     @property
     def is_empty(self) -> bool:
@@ -111,7 +111,7 @@ class UploadBucket:
                 "p.files",
                 Reads(reads),
                 digest=reads[0].digest,
-                size=max(each.size for each in reads),
+                size=max(read.size for read in reads),
             )
 
 
@@ -125,8 +125,10 @@ def upload_bucket(url: str) -> Iterator[UploadBucket]:
         bucket = UploadBucket(s3, proxy)
         for key in bucket.keys:
             s3.delete_object(Bucket=BUCKET, Key=key)
-        for left in s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", []):
-            s3.abort_multipart_upload(Bucket=BUCKET, Key=left["Key"], UploadId=left["UploadId"])
+        for remaining_upload in s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", []):
+            s3.abort_multipart_upload(
+                Bucket=BUCKET, Key=remaining_upload["Key"], UploadId=remaining_upload["UploadId"]
+            )
         proxy.requests.clear()
         yield bucket
 

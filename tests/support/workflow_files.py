@@ -65,12 +65,12 @@ def run_with_gh(step: Mapping[Any, Any], folder: Path, answer: str, **variables:
     programs.mkdir()
     (programs / "gh").write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n{answer}\n')
     (programs / "gh").chmod(0o755)
-    given = {key: value for key, value in step["env"].items() if "${{" not in value}
+    given_values = {key: value for key, value in step["env"].items() if "${{" not in value}
     environment = {
         **os.environ,
         "PATH": f"{programs}:{os.environ['PATH']}",
         "GITHUB_STEP_SUMMARY": str(folder / "summary"),
-        **given,
+        **given_values,
         **variables,
     }
     subprocess.run(["bash", "-e", "-c", step["run"]], cwd=folder, env=environment, check=True)

@@ -156,9 +156,9 @@ class Zoo:
             ContentType="application/json",
             Body=json.dumps({"inputs": [tensor]}),
         )
-        said = json.loads(answer["Body"].read())
-        assert said["model_name"] == target
-        (output,) = said["outputs"]
+        document = json.loads(answer["Body"].read())
+        assert document["model_name"] == target
+        (output,) = document["outputs"]
         return float(output["data"][0])
 
     def count(self, measure: str) -> int:

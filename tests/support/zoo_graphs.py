@@ -37,8 +37,8 @@ def seeded(name: str) -> bytes:
     model = onnx.load(graph(name))
     random = np.random.default_rng(7)
     given = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
-    made = [node for node in model.graph.node if node.op_type == "ConstantOfShape"]
-    shapes = {node.output[0]: tuple(given[node.input[0]]) for node in made}
+    made_nodes = [node for node in model.graph.node if node.op_type == "ConstantOfShape"]
+    shapes = {node.output[0]: tuple(given[node.input[0]]) for node in made_nodes}
     shapes |= {key: value.shape for key, value in given.items() if value.dtype == np.float32}
     kept = [each for each in model.graph.initializer if each.name not in shapes]
     nodes = [node for node in model.graph.node if node.op_type != "ConstantOfShape"]

@@ -167,7 +167,7 @@ class Serving(cdk.Stack):
         )
         cloudwatch.Dashboard(self, "Dashboard", widgets=[[cloudwatch.GraphWidget(left=[latency])]])
         if variant.broken_tail:
-            broken = cdk.CfnResource(
+            broken_resource = cdk.CfnResource(
                 self,
                 "Broken",
                 type="AWS::SageMaker::Model",
@@ -179,7 +179,7 @@ class Serving(cdk.Stack):
                     },
                 },
             )
-            broken.add_dependency(endpoint)
+            broken_resource.add_dependency(endpoint)
         cdk.CfnOutput(self, "Arn", value=endpoint.ref)
         cdk.CfnOutput(
             self, "Names", value=json.dumps({"model": model.attr_model_name, "scaling": target.ref})

@@ -22,12 +22,12 @@ ROLE = {
 
 def archive(sources: dict[str, str] | None = None) -> bytes:
     """A function's archive: the recorder, or these sources."""
-    files = {f"recorder/{each.name}": each.read_text() for each in PACKAGE.glob("*.py")}
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w") as opened:
+    files = {f"recorder/{file.name}": file.read_text() for file in PACKAGE.glob("*.py")}
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
         for name, text in (files if sources is None else sources).items():
-            opened.writestr(name, text)
-    return packed.getvalue()
+            file.writestr(name, text)
+    return stream.getvalue()
 
 
 def upload(aws: EmbeddedAws, key: str, content: bytes) -> dict[str, str]:
@@ -53,12 +53,12 @@ def function(code: dict[str, str], handler: str, **properties: Any) -> dict[str,
 def framework(**variables: Any) -> dict[str, Any]:
     """The function of the CDK's provider, which is Node.js."""
     code = {"ZipFile": "exports.onEvent = async () => { throw new Error('not here') }"}
-    declared = function(code, "framework.onEvent", Runtime="nodejs24.x")
-    declared["Properties"]["Environment"]["Variables"] = {
+    declared_function = function(code, "framework.onEvent", Runtime="nodejs24.x")
+    declared_function["Properties"]["Environment"]["Variables"] = {
         name: {"Fn::GetAtt": [target, "Arn"]} if name.startswith("USER") else {"Ref": target}
         for name, target in variables.items()
     }
-    return declared
+    return declared_function
 
 
 def provider(code: dict[str, str], **properties: Any) -> dict[str, Any]:

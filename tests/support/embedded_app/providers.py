@@ -22,7 +22,7 @@ class Shared(cdk.Stack):
         on_event = self._function("OnEvent", "recorder.handler.on_event")
         is_complete = self._function("IsComplete", "recorder.handler.is_complete")
         plain = Provider(self, "Plain", on_event_handler=on_event)
-        waiting = Provider(
+        waiting_provider = Provider(
             self,
             "Waiting",
             on_event_handler=on_event,
@@ -30,7 +30,7 @@ class Shared(cdk.Stack):
             query_interval=cdk.Duration.seconds(10),
             total_timeout=cdk.Duration.minutes(2),
         )
-        for name, provider in {"plain": plain, "waiting": waiting}.items():
+        for name, provider in {"plain": plain, "waiting": waiting_provider}.items():
             ssm.StringParameter(
                 self, f"Token-{name}", parameter_name=f"/tokens/{name}", string_value=provider.service_token
             )

@@ -40,15 +40,15 @@ def target(endpoint_name: str, variant: str = "AllTraffic") -> dict[str, str]:
 
 
 def registered(scaling: Any, wanted: dict[str, str]) -> dict[str, Any]:
-    [found] = scaling.describe_scalable_targets(
+    [scalable_target] = scaling.describe_scalable_targets(
         ServiceNamespace=wanted["ServiceNamespace"], ResourceIds=[wanted["ResourceId"]]
     )["ScalableTargets"]
-    return dict(found)
+    return dict(scalable_target)
 
 
 def actions(scaling: Any, wanted: dict[str, str]) -> dict[str, dict[str, Any]]:
-    found = scaling.describe_scheduled_actions(**wanted)["ScheduledActions"]
-    return {action["ScheduledActionName"]: action for action in found}
+    actual_actions = scaling.describe_scheduled_actions(**wanted)["ScheduledActions"]
+    return {action["ScheduledActionName"]: action for action in actual_actions}
 
 
 def code_of(refused: pytest.ExceptionInfo[ClientError]) -> str:

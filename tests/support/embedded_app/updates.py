@@ -34,14 +34,14 @@ def create_config(
 
 
 def register(scaling: Any, endpoint_name: str, variant: str = "AllTraffic") -> dict[str, str]:
-    wanted = target(endpoint_name, variant)
-    scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=4)
-    return wanted
+    expected_target = target(endpoint_name, variant)
+    scaling.register_scalable_target(**expected_target, MinCapacity=1, MaxCapacity=4)
+    return expected_target
 
 
 def variants_of(sagemaker: Any, name: str) -> dict[str, dict[str, Any]]:
-    described = sagemaker.describe_endpoint(EndpointName=name)
-    return {variant["VariantName"]: variant for variant in described["ProductionVariants"]}
+    endpoint = sagemaker.describe_endpoint(EndpointName=name)
+    return {variant["VariantName"]: variant for variant in endpoint["ProductionVariants"]}
 
 
 def put_alarm(cloudwatch: Any, name: str, state: str = "OK") -> None:

@@ -56,13 +56,13 @@ def describe(event: Any, context: Any, client: Any = boto3.client, environ: Any 
         raise ValueError(event["fail"])
     if "wait" in event:
         threading.Event().wait(10)
-    remaining = context.get_remaining_time_in_millis()
+    remaining_time = context.get_remaining_time_in_millis()
     account = client("sts").get_caller_identity()["Account"]
     return {
         "event": event,
         "function": [context.function_name, context.invoked_function_arn],
         "request": context.aws_request_id,
-        "remaining": remaining,
+        "remaining": remaining_time,
         "account": account,
         "environment": dict(environ),
         "host": "PATH" in environ,

@@ -13,6 +13,6 @@ def remember(s3: Any, bucket: str, event: dict[str, Any]) -> None:
 
 
 def remembered(s3: Any, bucket: str, resource: str) -> list[dict[str, Any]]:
-    found = s3.list_objects_v2(Bucket=bucket, Prefix=f"events/{resource}/").get("Contents", [])
-    bodies = [s3.get_object(Bucket=bucket, Key=each["Key"])["Body"] for each in found]
+    contents = s3.list_objects_v2(Bucket=bucket, Prefix=f"events/{resource}/").get("Contents", [])
+    bodies = [s3.get_object(Bucket=bucket, Key=content["Key"])["Body"] for content in contents]
     return [json.loads(body.read()) for body in bodies]
