@@ -129,9 +129,9 @@ def test_an_annotation_is_a_line_with_its_label_inside_of_the_axis() -> None:
 def test_labels_of_annotations_that_are_close_stand_beside_each_other() -> None:
     values = (90, 1, 85, 88, 40)
     _, layout = plotted(
-        draw(line(100), annotations=tuple(Annotation(each, "", "#d62728") for each in values))
+        draw(line(100), annotations=tuple(Annotation(value, "", "#d62728") for value in values))
     )
-    assert [(each["y"], each["xanchor"]) for each in layout["annotations"]] == [
+    assert [(annotation["y"], annotation["xanchor"]) for annotation in layout["annotations"]] == [
         (1, "left"),
         (40, "left"),
         (85, "left"),
@@ -144,7 +144,7 @@ def test_annotations_are_drawn_where_nothing_was_measured() -> None:
     page = draw(line(), annotations=(Annotation(500, "critical > 500 ms", "#d62728"),))
     traces, layout = plotted(page)
     assert traces == []
-    assert [each["y"] for each in layout["annotations"]] == [500]
+    assert [annotation["y"] for annotation in layout["annotations"]] == [500]
     assert '<p class="absent">No data in this period</p>' in section(page)
 
 

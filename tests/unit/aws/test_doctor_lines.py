@@ -43,7 +43,7 @@ def test_a_row_that_triton_folds_is_one_text() -> None:
         "| other | 2       | READY                        |",
         "+-------+---------+------------------------------+",
     ]
-    rows = [each for each in unfold_tables(table) if each.startswith("| ")]
+    rows = [text for text in unfold_tables(table) if text.startswith("| ")]
     assert rows == [
         "| Model | Version | Status |",
         "| gpt2 | 1 | UNAVAILABLE: Internal: Unable to initialize shared memory key '/gpt2_0' |",

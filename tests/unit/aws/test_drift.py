@@ -11,7 +11,7 @@ from triton_fleet.aws.drift.difference import ABSENT, DELETION, Whole, differenc
 
 
 def said(declared: Any, actual: Any) -> list[str]:
-    return [str(each) for each in differences(declared, actual)]
+    return [str(difference) for difference in differences(declared, actual)]
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_what_differs_in_form_alone_or_was_never_declared_is_the_same(declared: 
 def test_each_difference_is_named_by_its_property_with_both_values(
     declared: Any, actual: Any, words: list[str] | None
 ) -> None:
-    found = said(declared, actual)
-    assert found == (['Statement B none → {"Sid": "B"}'] if words is None else words)
+    lines = said(declared, actual)
+    assert lines == (['Statement B none → {"Sid": "B"}'] if words is None else words)
 
 
 def test_what_was_deleted_is_named_so() -> None:

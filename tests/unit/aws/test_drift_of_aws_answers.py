@@ -138,7 +138,7 @@ def account() -> Iterator[Account]:
 
 
 def words(comparisons: Iterator[Comparison]) -> list[str]:
-    return [str(each) for comparison in comparisons for each in comparison.differences]
+    return [str(difference) for comparison in comparisons for difference in comparison.differences]
 
 
 def test_names_that_cloudformation_knows_in_lower_case_are_no_drift(account: Account) -> None:
@@ -191,8 +191,8 @@ def test_an_alarm_of_another_topic_than_the_stacks_parameter_has_drifted(account
     account.answers(
         "cloudwatch", "describe_alarms", {"MetricAlarms": [{**ALARM, "AlarmActions": ["arn:other"]}]}
     )
-    (said,) = words(alarms(account.access, stack))
-    assert "arn:aws:sns:us-east-1:123456789012:topic" in said
+    (word,) = words(alarms(account.access, stack))
+    assert "arn:aws:sns:us-east-1:123456789012:topic" in word
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,9 @@ def account() -> Account:
 def test_instances_are_counted_by_endpoint_and_type(account: Account) -> None:
     account.add("ours", {G5: 2})
     account.add("theirs", {G5: 3, G6: 1})
-    seen = account.seen()
-    assert (seen.of("ours"), seen.of("nobody"), seen.is_complete) == ({G5: 2}, {}, True)
-    assert [seen.count_foreign(["ours"], each) for each in (G5, G6, None)] == [3, 1, 4]
+    instances = account.seen()
+    assert (instances.of("ours"), instances.of("nobody"), instances.is_complete) == ({G5: 2}, {}, True)
+    assert [instances.count_foreign(["ours"], each) for each in (G5, G6, None)] == [3, 1, 4]
 
 
 def test_what_is_wanted_counts_where_it_is_more_than_what_runs(account: Account) -> None:
@@ -119,8 +119,8 @@ def test_the_second_fleet_of_pools_counts_as_well(account: Account) -> None:
 def test_instances_whose_configuration_is_gone_count_against_the_total_alone(account: Account) -> None:
     account.add("a", {G5: 2})
     account.configs.clear()
-    seen = account.seen()
-    assert [seen.count_foreign([], each) for each in (G5, None)] == [0, 2]
+    instances = account.seen()
+    assert [instances.count_foreign([], each) for each in (G5, None)] == [0, 2]
 
 
 def test_an_endpoint_that_is_deleted_meanwhile_has_none(account: Account) -> None:
@@ -140,5 +140,5 @@ def test_of_very_many_endpoints_not_all_are_described_and_that_is_known(
     monkeypatch.setattr(instances, "MAX_ENDPOINTS", 2)
     for name in ("a", "b", "c", "d"):
         account.add(name, {G5: 1})
-    seen = account.seen()
-    assert (seen.count_foreign([], G5), seen.is_complete) == (2, False)
+    seen_instances = account.seen()
+    assert (seen_instances.count_foreign([], G5), seen_instances.is_complete) == (2, False)

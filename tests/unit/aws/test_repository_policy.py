@@ -66,5 +66,5 @@ def test_a_policy_that_may_not_be_read_leaves_it_open() -> None:
         stubber.add_response("get_repository_policy", {"policyText": policy()}, asked)
         stubber.add_response("get_repository_policy", {"policyText": policy(Effect="Deny")}, asked)
         stubber.add_response("get_repository_policy", {"policyText": policy(**CONDITION)}, asked)
-        found = [role_pull(ecr, IMAGE, ACCOUNT) for _ in range(4)]
-    assert found == [RolePull.UNKNOWN, RolePull.YES, RolePull.NO, RolePull.CONDITIONAL]
+        pulls = [role_pull(ecr, IMAGE, ACCOUNT) for _ in range(4)]
+    assert pulls == [RolePull.UNKNOWN, RolePull.YES, RolePull.NO, RolePull.CONDITIONAL]

@@ -23,9 +23,11 @@ def names(template: str) -> set[str]:
 
 @EACH
 def test_a_symptom_is_found_in_its_own_example_and_of_its_rank_no_other_is(symptom: Symptom) -> None:
-    found = [each for each in symptoms() if each.pattern.search(symptom.example)]
-    assert symptom in found
-    assert [each.name for each in found if each.rank == symptom.rank] == [symptom.name]
+    actual_symptoms = [each for each in symptoms() if each.pattern.search(symptom.example)]
+    assert symptom in actual_symptoms
+    assert [
+        actual_symptom.name for actual_symptom in actual_symptoms if actual_symptom.rank == symptom.rank
+    ] == [symptom.name]
 
 
 @EACH
@@ -60,16 +62,16 @@ def test_the_data_has_no_other_keys() -> None:
 
 
 def test_the_containers_words_are_looked_for_wherever_they_are_quoted() -> None:
-    by_name = {each.name: each for each in symptoms()}
+    by_name = {symptom.name: symptom for symptom in symptoms()}
     assert by_name["module_missing"].where == {Where.EVENT, Where.REASON, Where.LOG}
     assert by_name["python_call_raised"].where == {Where.CALL}
     assert by_name["no_capacity"].where == {Where.EVENT, Where.REASON}
 
 
 def test_every_code_of_the_doctor_is_the_code_of_a_symptom_or_of_what_it_observes() -> None:
-    used = {code for symptom in symptoms() for code in symptom.codes}
-    (doctor,) = (each for each in themes() if each.name == "doctor")
-    assert {code for code in other_codes() if code in doctor.codes} - used == {"FL640", "FL641"}
+    codes = {code for symptom in symptoms() for code in symptom.codes}
+    (doctor,) = (theme for theme in themes() if theme.name == "doctor")
+    assert {code for code in other_codes() if code in doctor.codes} - codes == {"FL640", "FL641"}
 
 
 @EACH

@@ -17,11 +17,11 @@ def refused(_question: str) -> bool:
 
 
 def test_as_many_run_at_one_time_as_there_are_threads() -> None:
-    together = threading.Barrier(2)
+    barrier = threading.Barrier(2)
     done = list[str]()
 
     def work(name: str) -> None:
-        together.wait(30)
+        barrier.wait(30)
         done.append(name)
 
     WorkerPool(2, refused, fail_fast=False).run(Admission(NAMES, Headroom()), work)

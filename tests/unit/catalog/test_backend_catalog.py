@@ -14,10 +14,10 @@ ALL = [
     for parameter in [
         *backend.parameters.values(),
         *(
-            each
-            for known in backend.accelerators.values()
-            for of in known.values()
-            for each in of.parameters.values()
+            parameter
+            for accelerator in backend.accelerators.values()
+            for of in accelerator.values()
+            for parameter in of.parameters.values()
         ),
     ]
 ]
@@ -45,8 +45,8 @@ def test_releases_of_a_parameter_are_written_like_those_of_images(name: str, par
 
 def test_what_came_in_a_parameters_place_is_read() -> None:
     for backend in backends().values():
-        for each in backend.parameters.values():
-            assert not each.instead or not backend.parameters[each.instead].until
+        for parameter in backend.parameters.values():
+            assert not parameter.instead or not backend.parameters[parameter.instead].until
 
 
 def test_every_default_file_of_triton_is_known_to_its_backend() -> None:

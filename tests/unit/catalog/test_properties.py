@@ -18,15 +18,15 @@ def test_the_catalog_has_the_resources_of_an_endpoint_and_their_day() -> None:
 
 
 def test_a_property_is_found_through_lists_and_types() -> None:
-    reached = property_at("EndpointConfig", (*VARIANT, "VolumeSizeInGB"))
-    assert reached.rest == ()
-    assert reached.property == Property(types=("integer",), least=1, most=512)
+    path = property_at("EndpointConfig", (*VARIANT, "VolumeSizeInGB"))
+    assert path.rest == ()
+    assert path.property == Property(types=("integer",), least=1, most=512)
 
 
 def test_where_a_path_leaves_the_schema_the_names_that_are_there_are_known() -> None:
-    reached = property_at("EndpointConfig", (*VARIANT, "RoutingConfig", "Strategy", "X"))
-    assert reached.rest == ("Strategy", "X")
-    assert reached.property.names == {"RoutingStrategy", "PrefixAwareRoutingConfig"}
+    path = property_at("EndpointConfig", (*VARIANT, "RoutingConfig", "Strategy", "X"))
+    assert path.rest == ("Strategy", "X")
+    assert path.property.names == {"RoutingStrategy", "PrefixAwareRoutingConfig"}
 
 
 @pytest.mark.parametrize("place", ["-1", "00", "first", "1.0"])

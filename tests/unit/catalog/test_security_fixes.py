@@ -16,11 +16,11 @@ from triton_fleet.spec.endpoint import Mode
 PAGE = Path(__file__).resolve().parents[3] / "docs/images.md"
 RESTRICTED = ["--http-restricted-api"]
 FACTS = data_file("security_fixes.yaml")["fixes"]
-FIXES = {each.id: each for each in security_fixes()}
+FIXES = {fix.id: fix for fix in security_fixes()}
 
 
 def lacked(release: str, mode: str, *named: str) -> list[str]:
-    return sorted(each.id for each in missing_fixes(release, mode, named))
+    return sorted(fix.id for fix in missing_fixes(release, mode, named))
 
 
 @pytest.mark.parametrize("fix", security_fixes(), ids=lambda each: each.id)
@@ -80,7 +80,7 @@ def test_a_mistake_that_came_with_a_release_is_not_in_older_ones() -> None:
 
 
 def test_the_worst_comes_first() -> None:
-    ranks = [each.severity.rank for each in missing_fixes("25.04", "multi-model", frozenset(RESTRICTED))]
+    ranks = [fix.severity.rank for fix in missing_fixes("25.04", "multi-model", frozenset(RESTRICTED))]
     assert ranks == sorted(ranks, reverse=True)
     assert ranks[0] == FixSeverity.CRITICAL.rank
 
@@ -90,5 +90,5 @@ def test_the_page_about_images_lists_each_fix_as_the_catalog_has_it(fix: Securit
     (row,) = (line for line in PAGE.read_text().splitlines() if line.startswith(f"| `{fix.id}` |"))
     facts = FACTS[fix.id]
     assert f"| {fix.severity}, {facts['rating']} | {fix.release_text}" in row
-    assert all(f"`{each}`" in row for each in (*fix.modes, *fix.flags))
+    assert all(f"`{mode}`" in row for mode in (*fix.modes, *fix.flags))
     assert row.endswith(f"| {facts['title']}: {facts['effect']} |")

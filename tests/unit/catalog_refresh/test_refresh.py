@@ -155,9 +155,9 @@ def test_the_account_of_a_release_in_another_region_is_added(catalog: CatalogSam
     assert catalog.refresh().lines == [
         "images.json: Triton 25.04: new, 222222222222 in mx-central-1 (sagemaker-core 1.1.0, 2026-11-23)"
     ]
-    held = json.loads((catalog.data / "images.json").read_text())
-    assert held["versions"]["25.04"]["registries"]["mx-central-1"] == "222222222222"
-    assert list(held)[:2] == ["source", "date"]
+    document = json.loads((catalog.data / "images.json").read_text())
+    assert document["versions"]["25.04"]["registries"]["mx-central-1"] == "222222222222"
+    assert list(document)[:2] == ["source", "date"]
 
 
 @pytest.mark.parametrize(
@@ -234,8 +234,8 @@ def test_what_replaces_a_resource_and_for_how_long_logs_are_kept_are_news(catalo
     paths = ["/properties/ModelName", "/properties/VpcConfig/Subnets"]
     catalog.cfn_lint("1.1.0", "2026-11-20", properties={"createOnlyProperties": paths}, days=[3, 1])
     run = catalog.refresh()
-    added = "AWS::SageMaker::Model: new in VpcConfig (cfn-lint 1.1.0, 2026-11-20)"
-    assert news(run.lines, "create_only.yaml") == [f"create_only.yaml: {added}"]
+    text = "AWS::SageMaker::Model: new in VpcConfig (cfn-lint 1.1.0, 2026-11-20)"
+    assert news(run.lines, "create_only.yaml") == [f"create_only.yaml: {text}"]
     assert news(run.lines, "log_retention.yaml") == [
         "log_retention.yaml: 3 days: new (cfn-lint 1.1.0, 2026-11-20)"
     ]

@@ -25,14 +25,14 @@ ROLLOUT = Traffic(words="canary 50 %, 20 min + 20 min, rolled back on errors", s
 
 def baked(number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys: Any) -> EndpointChange:
     """One of many endpoints of thirty owners and two instance types, whose bake a profile changed."""
-    name, hourly = f"endpoint-{number:04}", ("2.8", "2.2")[number % 2]
+    name, text = f"endpoint-{number:04}", ("2.8", "2.2")[number % 2]
     known = {
         "owner": f"team-{number % 30:02}",
         "changes": ("rollout.bake 600s → 1200s",),
         "traffic": ROLLOUT,
         "need": InstanceNeed(type=MACHINES[number % 2], beside=2, most=8),
-        "least": cost(hourly, hourly),
-        "most": cost(hourly, hourly),
+        "least": cost(text, text),
+        "most": cost(text, text),
         "warnings": (f"no alarm rolls {name} back: the spec has no `rollout`",),
         "permissions": (f"the endpoint's role is now allowed s3:GetObject on endpoints/{name}/*",),
         "resources": (
@@ -67,9 +67,9 @@ class TestEqualChanges:
         assert len(markdown(fleet(*MANY), 0).encode()) <= 8_000
 
     def test_of_200_endpoints_in_three_environments_are_named_once(self) -> None:
-        found = fleet(*MANY)
-        places = tuple(replace(found.environments[0], name=name) for name in ("dev", "staging", "prod"))
-        text = markdown(replace(found, environments=places), 0)
+        change = fleet(*MANY)
+        places = tuple(replace(change.environments[0], name=name) for name in ("dev", "staging", "prod"))
+        text = markdown(replace(change, environments=places), 0)
         assert len(text.encode()) <= 8_000
         assert text.count("endpoint-0007") == 1
         assert text.count("| 200 endpoints of 30 owners, as above |") == 2
@@ -125,21 +125,21 @@ class TestUnlikeChanges:
         assert "199 endpoints" in second
 
     def test_are_below_what_interrupts(self) -> None:
-        gone = [change(f"gone-{number}", UpdateEffect.REMOVED) for number in (1, 2)]
-        first, second, third = rows(markdown(fleet(*MANY, *gone, change("other")), 0))
+        changes = [change(f"gone-{number}", UpdateEffect.REMOVED) for number in (1, 2)]
+        first, second, third = rows(markdown(fleet(*MANY, *changes, change("other")), 0))
         assert first.startswith("| gone-1, gone-2 |")
         assert second.startswith("| other |")
         assert "200 endpoints" in third
 
     def test_of_a_warning_that_no_row_lists_name_their_endpoints(self) -> None:
         text = "callers have to change"
-        found = [
+        changes = [
             change(f"a-{number}", changes=(f"scaling.max → {number}",), warnings=(text,))
             for number in range(5)
         ]
         assert (
             f"- ⚠ 5 endpoints: {text} <details><summary>which</summary>a-0, a-1, a-2, a-3, a-4</details>"
-            in (markdown(fleet(*found), 0))
+            in (markdown(fleet(*changes), 0))
         )
 
 
@@ -164,14 +164,16 @@ class TestFindings:
 
     def test_of_a_shared_file_name_those_that_it_hits(self) -> None:
         names = tuple(each.endpoint for each in MANY[:2])
-        shared = Finding(code="FL201", message="no image", file=Path("profiles/base.yaml"), endpoints=names)
+        shared_finding = Finding(
+            code="FL201", message="no image", file=Path("profiles/base.yaml"), endpoints=names
+        )
         assert "profiles/base.yaml: error FL201: no image: endpoint-0000, endpoint-0001" in markdown(
-            fleet(*MANY, new=(shared,)), 0
+            fleet(*MANY, new=(shared_finding,)), 0
         )
 
     def test_that_name_their_own_endpoint_are_the_same(self) -> None:
-        found = [self.finding(each.endpoint, f"{each.endpoint} is too large") for each in MANY[:2]]
-        text = markdown(fleet(*MANY, new=tuple(found)), 0)
+        findings = [self.finding(each.endpoint, f"{each.endpoint} is too large") for each in MANY[:2]]
+        text = markdown(fleet(*MANY, new=tuple(findings)), 0)
         assert "error FL201: NAME is too large (and 1 more place): endpoint-0000, endpoint-0001" in text
 
 
@@ -195,24 +197,24 @@ class TestOtherFormats:
         document: Any = report_document(fleet(*MANY, change("other")))
         (place,) = document["environments"]
         assert len(place["endpoints"]) == 201
-        assert [each["label"] for each in place["groups"]] == ["other", "200 endpoints of 30 owners"]
+        assert [group["label"] for group in place["groups"]] == ["other", "200 endpoints of 30 owners"]
         assert place["groups"][1]["endpoints"][199] == "endpoint-0199"
         assert place["groups"][1]["cost"]["min"]["after"] == "360000.00"
 
 
 def test_a_name_that_is_part_of_another_word_stays() -> None:
-    found = [
+    changes = [
         change(name, changes=(f"models.{name}.repository a → b/{name}.onnx", f"x-{name} {name}-y"))
         for name in ("ab", "cd")
     ]
-    assert len(rows(markdown(fleet(*found), 0))) == 2
+    assert len(rows(markdown(fleet(*changes), 0))) == 2
 
 
 def test_an_owner_is_neither_markup_nor_html_nor_another_cell() -> None:
     owner = "a|b <img src=x> @everyone"
-    found = [change(f"endpoint-{number}", owner=owner) for number in range(4)]
-    (row,) = rows(markdown(fleet(*found), 0))
+    changes = [change(f"endpoint-{number}", owner=owner) for number in range(4)]
+    (row,) = rows(markdown(fleet(*changes), 0))
     assert row.count(" | ") == 5
     assert "a\\|b \\<img" in row
     assert "@everyone" not in row
-    assert "<img" not in page(fleet(*found))
+    assert "<img" not in page(fleet(*changes))

@@ -76,8 +76,8 @@ class TestTheLine:
 
 class TestEqualChanges:
     def test_are_one_line_with_the_sum_of_their_costs(self) -> None:
-        found = [pending(f"e{number}") for number in range(5)]
-        assert list(pending_texts([*found, pending("other", content=("image: a → b",))])) == [
+        promotions = [pending(f"e{number}") for number in range(5)]
+        assert list(pending_texts([*promotions, pending("other", content=("image: a → b",))])) == [
             f"{WAITS} e0, e1, e2 and 2 more endpoints: scaling.max 6 → 12, the same cost at min, +14,400.00 USD a month at max",
             f"{WAITS} other: scaling.max 6 → 12; image: a → b, the same cost at min, +2,880.00 USD a month at max",
         ]
@@ -98,22 +98,24 @@ class TestEqualChanges:
         assert len(list(pending_lines([pending("a"), pending("b", by_policies=(GPUS,))]))) == 2
 
     def test_may_have_the_endpoints_own_names(self) -> None:
-        found = [pending(f"ep-{each}", content=(f"archive ep-{each}: other files",)) for each in range(2)]
-        (line,) = pending_lines(found)
+        promotions = [
+            pending(f"ep-{index}", content=(f"archive ep-{index}: other files",)) for index in range(2)
+        ]
+        (line,) = pending_lines(promotions)
         assert line.text.startswith(f"{WAITS} ep-0, ep-1: scaling.max 6 → 12; archive NAME: other files, ")
 
     def test_are_folded_by_owner_in_a_comment_and_a_page(self) -> None:
         owners = ["search", "search", "images", None]
-        found = fleet(pending=tuple(pending(f"e{at}", owner=owner) for at, owner in enumerate(owners)))
-        text = markdown(found, 0)
+        change = fleet(pending=tuple(pending(f"e{at}", owner=owner) for at, owner in enumerate(owners)))
+        text = markdown(change, 0)
         assert f"- {WAITS} 4 endpoints of 2 owners: scaling.max 6 → 12, " in text
         names = "<details><summary>which</summary>e3<br>images: e2<br>search: e0, e1</details>"
         assert names in text
-        assert names in page(found)
+        assert names in page(change)
 
     def test_beyond_the_limit_are_counted(self) -> None:
-        found = [pending(f"e{number}", content=(f"image: a → {number}",)) for number in range(4)]
-        assert [each.text for each in pending_lines(found, 2)][2:] == [
+        promotions = [pending(f"e{number}", content=(f"image: a → {number}",)) for number in range(4)]
+        assert [line.text for line in pending_lines(promotions, 2)][2:] == [
             "and 2 more endpoints: `fleet diff --env prod`"
         ]
 
@@ -140,28 +142,32 @@ class TestWhatAChangeAdds:
     def test_is_a_key_without_those_that_waited_and_its_own_cost(self) -> None:
         bake = KeyChange(("rollout", "bake"), "600s", "1200s")
         head = pending(changes=(MOST, bake))
-        (found,) = added_promotions([pending()], [head], {})
-        assert pending_line(found) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
+        (promotion,) = added_promotions([pending()], [head], {})
+        assert pending_line(promotion) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
 
     def test_is_a_key_whose_value_waited_with_another_one(self) -> None:
         base = pending(changes=(KeyChange(("scaling", "max"), 6, 8),), most=cost("4", "5"))
-        (found,) = added_promotions([base], [pending()], {})
+        (promotion,) = added_promotions([base], [pending()], {})
         assert (
-            pending_line(found)
+            pending_line(promotion)
             == f"{WAITS} simple: scaling.max 6 → 12 (so far 6 → 8), the same cost at min, +2,160.00 USD a month at max"
         )
 
     def test_is_the_end_of_a_spec(self) -> None:
-        removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
-        (found,) = added_promotions([pending()], [removed], {})
+        removed_promotion = PendingPromotion(
+            endpoint="simple", environment="prod", state=PromotionState.REMOVED
+        )
+        (promotion,) = added_promotions([pending()], [removed_promotion], {})
         assert (
-            pending_line(found)
+            pending_line(promotion)
             == "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
         )
 
     def test_is_a_refusal_of_what_waited_before(self) -> None:
-        (found,) = added_promotions([pending()], [pending(by_policies=(GPUS,))], {})
-        assert pending_line(found) == "waits for promotion: prod's policies would now refuse simple: FL951"
+        (promotion,) = added_promotions([pending()], [pending(by_policies=(GPUS,))], {})
+        assert (
+            pending_line(promotion) == "waits for promotion: prod's policies would now refuse simple: FL951"
+        )
 
     def test_is_not_what_no_longer_waits(self) -> None:
         assert added_promotions([pending()], [], {}) == ()
@@ -169,8 +175,8 @@ class TestWhatAChangeAdds:
 
 class TestTheReport:
     def test_counts_it_in_the_heading(self) -> None:
-        found = fleet(pending=(pending(), pending("b", by_policies=(GPUS,))))
-        assert heading(found) == (
+        change = fleet(pending=(pending(), pending("b", by_policies=(GPUS,))))
+        assert heading(change) == (
             "### prod: 2 endpoints wait for promotion, the same cost at min, +5,760.00 USD a month at max; 1 would be refused: FL951"
         )
 
@@ -180,20 +186,22 @@ class TestTheReport:
         assert heading(fleet(pending=(pending(), wrong))).endswith("at max; 1 endpoint cannot be compared")
 
     def test_counts_what_is_no_longer_refused(self) -> None:
-        (permitted,) = added_promotions([pending(by_policies=(GPUS,))], [pending()], {})
-        assert heading(fleet(pending=(permitted,))) == (
+        (promotion,) = added_promotions([pending(by_policies=(GPUS,))], [pending()], {})
+        assert heading(fleet(pending=(promotion,))) == (
             "### prod: 1 endpoint waits for promotion, the same cost; 1 would no longer be refused: FL951"
         )
 
     def test_has_it_after_what_changes_at_once(self) -> None:
-        found = fleet(change(), pending=(pending("b"),))
-        assert heading(found).endswith(
+        actual_change = fleet(change(), pending=(pending("b"),))
+        assert heading(actual_change).endswith(
             "no interruption · 1 endpoint waits for promotion, the same cost at min, +2,880.00 USD a month at max"
         )
 
     def test_does_not_call_it_a_promotion_where_main_has_no_spec(self) -> None:
-        removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
-        assert heading(fleet(pending=(removed,))) == "### prod: 1 endpoint without a spec in main"
+        removed_promotion = PendingPromotion(
+            endpoint="simple", environment="prod", state=PromotionState.REMOVED
+        )
+        assert heading(fleet(pending=(removed_promotion,))) == "### prod: 1 endpoint without a spec in main"
 
     def test_reports_that_nothing_changes_only_where_nothing_waits(self) -> None:
         assert "nothing changes" in markdown(fleet(), 0)
@@ -209,8 +217,8 @@ class TestTheReport:
         assert "model_specs/simple.yaml:6: error FL951: it has 8 GPUs" in text
 
     def test_stays_short_where_many_wait_for_the_same(self) -> None:
-        found = fleet(pending=tuple(pending(f"endpoint-{number}") for number in range(200)))
-        text = markdown(found, 1000)
+        change = fleet(pending=tuple(pending(f"endpoint-{number}") for number in range(200)))
+        text = markdown(change, 1000)
         assert len(text) < 1000
         assert f"- {WAITS} 200 endpoints: scaling.max 6 → 12, " in text
 
@@ -223,8 +231,8 @@ class TestTheReport:
         assert "findings against a promotion" in text
 
     def test_has_them_in_json(self) -> None:
-        found = fleet(pending=(pending(by_policies=(GPUS,)),))
-        document: Any = report_document(found)
+        change = fleet(pending=(pending(by_policies=(GPUS,)),))
+        document: Any = report_document(change)
         assert document["environments"][0]["pending"] == [
             {
                 "endpoint": "simple",

@@ -41,8 +41,8 @@ def test_the_line_counts_the_largest_second_fleets_that_run_side_by_side(
 
 
 def test_the_quota_of_all_types_counts_those_of_each() -> None:
-    found = quota_changes([updated("a", 2), updated("b", 1, machine="ml.g6.xlarge")])
-    assert [each.beside_at_once for each in found] == [2, 1, 3]
+    changes = quota_changes([updated("a", 2), updated("b", 1, machine="ml.g6.xlarge")])
+    assert [change.beside_at_once for change in changes] == [2, 1, 3]
 
 
 def test_an_update_that_starts_no_instances_is_not_one_of_those_side_by_side() -> None:

@@ -132,7 +132,7 @@ def test_shapes_of_any_length() -> None:
 
 def test_services_at_one_port_are_told_however_many_they_are() -> None:
     ports = ("METRICS_PORT", "GRPC_PORT")
-    lines = [f'  SAGEMAKER_TRITON_{each}: "8080"\n' for each in ports] + [
+    lines = [f'  SAGEMAKER_TRITON_{port}: "8080"\n' for port in ports] + [
         "  SAGEMAKER_TRITON_ALLOW_GRPC: on\n"
     ]
     one_input(USUAL_SPEC + b"environment:\n" + "".join(lines).encode())
@@ -151,7 +151,7 @@ def test_findings_do_not_depend_on_the_order_of_sets() -> None:
         "    for case in (each.wrong, each.right):\n"
         "        print(*rule_findings(case.context()), sep='\\n')\n"
     )
-    said = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", text],
             cwd=ROOT,
@@ -162,8 +162,8 @@ def test_findings_do_not_depend_on_the_order_of_sets() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert said[0] == said[1]
-    assert said[0].count("FL") > len(examples())
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("FL") > len(examples())
 
 
 def test_thousands_of_archives_are_judged_at_once() -> None:

@@ -25,9 +25,9 @@ LAYOUTS = {
 
 def found(folder: FleetFolder) -> list[tuple[str, str, Severity]]:
     return [
-        (each.code, each.file.relative_to(folder.root).as_posix(), each.severity)
-        for each in folder.check()
-        if each.code in ("FL751", "FL752") and each.file
+        (finding.code, finding.file.relative_to(folder.root).as_posix(), finding.severity)
+        for finding in folder.check()
+        if finding.code in ("FL751", "FL752") and finding.file
     ]
 
 
@@ -115,19 +115,19 @@ def test_one_inside_of_the_folder_of_an_image_is_found(folder: FleetFolder, mark
 @pytest.mark.parametrize("below", ["third", "third/models"])
 def test_a_submodule_of_the_clone_is_none(folder: FleetFolder, tmp_path: Path, below: str) -> None:
     folder.lock()
-    other = tmp_path / "other" / below.removeprefix("third").lstrip("/")
-    shutil.copytree(folder.root / "repository", other)
+    other_folder = tmp_path / "other" / below.removeprefix("third").lstrip("/")
+    shutil.copytree(folder.root / "repository", other_folder)
     GitRepository.around(tmp_path / "other")
     repository = GitRepository.around(folder.root)
     options = ("-c", "protocol.file.allow=always", "submodule", "add", "--quiet")
     repository.git(*options, str(tmp_path / "other"), "third")
     folder.spec(base=SPEC.replace("../repository", f"../{below}"))
     assert found(folder) == []
-    linked = FleetFolder(tmp_path / "linked")
+    linked_folder = FleetFolder(tmp_path / "linked")
     repository.commit()
-    repository.git("worktree", "add", "--quiet", str(linked.root), "-b", "work")
-    GitRepository(linked.root).git("-c", "protocol.file.allow=always", "submodule", "update", "--init")
-    assert found(linked) == []
+    repository.git("worktree", "add", "--quiet", str(linked_folder.root), "-b", "work")
+    GitRepository(linked_folder.root).git("-c", "protocol.file.allow=always", "submodule", "update", "--init")
+    assert found(linked_folder) == []
 
 
 def test_a_file_that_leads_elsewhere_is_no_submodule(folder: FleetFolder, tmp_path: Path) -> None:

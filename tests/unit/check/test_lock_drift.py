@@ -125,9 +125,9 @@ def test_a_repository_that_another_file_names_is_found_from_there(
     repository.rename(folder.root / "environments/other/repository")
     models = "{archive: sentences, repository: other/repository}"
     folder.environment(f"overrides:\n  sentences:\n    models: [{models}]\n")
-    moved = folder.root / "environments/other/repository"
-    (moved / MODEL).write_text("class TritonPythonModel: x = 2\n")
-    assert said(folder, moved) == [(MODEL, f"the file changed {SINCE}")]
+    moved_root = folder.root / "environments/other/repository"
+    (moved_root / MODEL).write_text("class TritonPythonModel: x = 2\n")
+    assert said(folder, moved_root) == [(MODEL, f"the file changed {SINCE}")]
 
 
 def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
@@ -138,9 +138,9 @@ def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
     codes = [finding.code for finding in folder.check()]
     assert len(codes) > 1
     assert "FL306" in codes
-    with pytest.raises(FindingsError) as as_locked:
+    with pytest.raises(FindingsError) as error_info:
         checked_fleet(open_project(folder.root, "dev"), locked=True)
-    assert "FL306" not in {finding.code for finding in as_locked.value.findings}
+    assert "FL306" not in {finding.code for finding in error_info.value.findings}
 
 
 def test_a_missing_lock_is_told_once(folder: FleetFolder, repository: Path) -> None:

@@ -28,7 +28,7 @@ def fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> PromotedFleet
 
 
 def waiting(fleet: PromotedFleet, environment: str = "prod") -> list[str]:
-    return [pending_line(each) for each in pending_promotions(fleet.project(environment), TODAY)]
+    return [pending_line(promotion) for promotion in pending_promotions(fleet.project(environment), TODAY)]
 
 
 class TestWhatWaits:
@@ -83,8 +83,8 @@ class TestWhatWaits:
     def test_a_spec_of_main_that_cannot_be_read(self, fleet: PromotedFleet) -> None:
         fleet.edit("scaling:", "scalling:")
         assert waiting(fleet) == ["simple: cannot be compared with main: unknown key `scalling`"]
-        (found,) = pending_promotions(fleet.project(), TODAY)
-        assert (found.least.difference, found.most.difference) == (None, None)
+        (promotion,) = pending_promotions(fleet.project(), TODAY)
+        assert (promotion.least.difference, promotion.most.difference) == (None, None)
 
     def test_the_environments_own_overrides_hold_already(self, fleet: PromotedFleet) -> None:
         fleet.edit("region:", "overrides: {simple: {scaling: {max: 7}}}\nregion:", "environments/prod.yaml")
@@ -94,10 +94,12 @@ class TestWhatWaits:
 class TestWhatWouldBeRefused:
     def test_it_is_a_warning_at_the_line_that_causes_it(self, fleet: PromotedFleet) -> None:
         fleet.edit("models:", f"{OVERRIDES}models:")
-        found = promotion_warnings(pending_promotions(fleet.project(), TODAY), ())
-        assert {(each.code, each.severity) for each in found} == {("FL522", Severity.WARNING)}
-        assert [(each.file, each.line) for each in found] == [(fleet.root / "model_specs/simple.yaml", 6)] * 3
-        assert [each.message.partition(";")[0] for each in found] == [
+        findings = promotion_warnings(pending_promotions(fleet.project(), TODAY), ())
+        assert {(finding.code, finding.severity) for finding in findings} == {("FL522", Severity.WARNING)}
+        assert [(finding.file, finding.line) for finding in findings] == [
+            (fleet.root / "model_specs/simple.yaml", 6)
+        ] * 3
+        assert [finding.message.partition(";")[0] for finding in findings] == [
             "too-many-gpus (FL951) would refuse a promotion to prod:"
             " `instance.type` is ml.g5.48xlarge, which has 8 GPUs",
             "endpoint-over-budget (FL954) would refuse a promotion to prod:"
@@ -108,35 +110,35 @@ class TestWhatWouldBeRefused:
     def test_a_profile_is_one_cause_for_all_of_its_endpoints(self, fleet: PromotedFleet) -> None:
         fleet.spec("ranking")
         fleet.edit("canary: 50%, ", "", "profiles/base.yaml")
-        (found,) = promotion_warnings(pending_promotions(fleet.project(), TODAY), ())
-        assert found.endpoints == ("ranking", "simple")
-        assert "(FL284)" in found.message
+        (finding,) = promotion_warnings(pending_promotions(fleet.project(), TODAY), ())
+        assert finding.endpoints == ("ranking", "simple")
+        assert "(FL284)" in finding.message
 
     def test_a_team_may_be_over_its_budget_by_all_that_waits(self, fleet: PromotedFleet) -> None:
         fleet.edit("endpoint: 8000", "owner: 15000", "policies/platform.yaml")
         fleet.edit("endpoint: simple\n", "endpoint: simple\nowner: {team: search}\n")
         owner = "owner: {team: search}\n"
         fleet.spec("ranking", owner)
-        assert [each.codes for each in pending_promotions(fleet.project(), TODAY)] == [(), ()]
+        assert [promotion.codes for promotion in pending_promotions(fleet.project(), TODAY)] == [(), ()]
         fleet.spec("images", owner)
-        assert {code for each in pending_promotions(fleet.project(), TODAY) for code in each.codes} == {
-            "FL955"
-        }
+        assert {
+            code for promotion in pending_promotions(fleet.project(), TODAY) for code in promotion.codes
+        } == {"FL955"}
 
     def test_a_name_that_exists_in_the_account(self, fleet: PromotedFleet) -> None:
         fleet.edit("111122223333", "111122223331", "environments/prod.yaml")
         fleet.spec("ranking")
         fleet.lock("dev", "ranking")
-        (found,) = pending_promotions(fleet.project(), TODAY, ["ranking"])
-        assert found.codes == ("FL124",)
+        (promotion,) = pending_promotions(fleet.project(), TODAY, ["ranking"])
+        assert promotion.codes == ("FL124",)
 
     def test_nothing_is_refused_twice(self, fleet: PromotedFleet) -> None:
         fleet.edit("111122223333", "111122223331", "environments/prod.yaml")
         fleet.edit("max: 6", "max: 7")
-        pending = pending_promotions(fleet.project(), TODAY)
-        (known,) = promotion_warnings(pending, ())
-        assert "FL124" in known.message
-        assert promotion_warnings(pending, pending[0].refusals) == []
+        promotions = pending_promotions(fleet.project(), TODAY)
+        (known_finding,) = promotion_warnings(promotions, ())
+        assert "FL124" in known_finding.message
+        assert promotion_warnings(promotions, promotions[0].refusals) == []
 
 
 class TestCheck:
@@ -155,12 +157,12 @@ class TestCheck:
     ) -> None:
         fleet.edit("models:", f"{OVERRIDES}models:")
         app(["check", "--env", "prod"], standalone_mode=False)
-        printed = capsys.readouterr()
-        assert printed.out.startswith(f"{WAITS} change simple")
-        assert "0 errors, 3 warnings" in printed.err
-        with pytest.raises(SystemExit) as ended:
+        output = capsys.readouterr()
+        assert output.out.startswith(f"{WAITS} change simple")
+        assert "0 errors, 3 warnings" in output.err
+        with pytest.raises(SystemExit) as exit_info:
             app(["check", "--env", "prod", "--strict"], standalone_mode=False)
-        assert ended.value.code == 1
+        assert exit_info.value.code == 1
 
     @pytest.mark.parametrize("selector", ["changed:HEAD", "changed:HEAD,simple", "simple"])
     def test_shows_what_waits_for_an_endpoint_that_is_selected_in_main(
@@ -169,9 +171,9 @@ class TestCheck:
         GitRepository.around(fleet.root)
         fleet.edit("max: 6", "max: 7")
         app(["check", "--env", "prod", selector], standalone_mode=False)
-        printed = capsys.readouterr()
-        assert printed.out.startswith(f"{WAITS} change simple: scaling.max 6 → 7")
-        assert "no endpoint" not in printed.out + printed.err
+        output = capsys.readouterr()
+        assert output.out.startswith(f"{WAITS} change simple: scaling.max 6 → 7")
+        assert "no endpoint" not in output.out + output.err
 
     @pytest.mark.parametrize("selector", ["ranking", "model_specs/ranking.yaml", "rank*"])
     def test_shows_what_waits_for_an_endpoint_that_was_never_promoted(
@@ -179,9 +181,9 @@ class TestCheck:
     ) -> None:
         fleet.spec("ranking")
         app(["check", "--env", "prod", selector], standalone_mode=False)
-        printed = capsys.readouterr()
-        assert printed.out.startswith(f"{WAITS} get ranking: 2 to 6 × ml.g5.xlarge")
-        assert "no endpoint" not in printed.out + printed.err
+        output = capsys.readouterr()
+        assert output.out.startswith(f"{WAITS} get ranking: 2 to 6 × ml.g5.xlarge")
+        assert "no endpoint" not in output.out + output.err
 
     def test_names_three_endpoints_with_equal_changes_and_the_number_of_the_others(
         self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]
@@ -194,9 +196,9 @@ class TestCheck:
     def test_refuses_an_endpoint_that_no_promotion_brings(self, fleet: PromotedFleet) -> None:
         fleet.spec("ranking")
         fleet.edit("region:", "endpoints: [simple]\nregion:", "environments/prod.yaml")
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_info:
             app(["check", "--env", "prod", "ranking"], standalone_mode=False)
-        assert ended.value.code == 1
+        assert exit_info.value.code == 1
 
     def test_shows_nothing_of_others(self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]) -> None:
         fleet.spec("ranking")
@@ -220,9 +222,9 @@ class TestCheck:
 
 class TestAPromotionIsRefused:
     def refused(self, fleet: PromotedFleet) -> list[str]:
-        with pytest.raises(FindingsError) as refused:
+        with pytest.raises(FindingsError) as refusal:
             require_promotable(fleet.project("dev"), fleet.project("staging"), TODAY)
-        return [each.code for each in refused.value.findings]
+        return [finding.code for finding in refusal.value.findings]
 
     def test_by_nothing_that_main_alone_has(self, fleet: PromotedFleet) -> None:
         fleet.edit("models:", f"{OVERRIDES}models:")
@@ -241,6 +243,6 @@ class TestAPromotionIsRefused:
         fleet.edit("111122223332", "111122223331", "environments/staging.yaml")
         for file in ("simple.lock.yaml", "simple.spec.yaml"):
             (fleet.root / "locks/staging" / file).unlink()
-        with pytest.raises(FindingsError) as refused:
+        with pytest.raises(FindingsError) as refusal:
             require_promotable(fleet.project("dev"), target_for(fleet.project("staging"), ["simple"]), TODAY)
-        assert [each.code for each in refused.value.findings] == ["FL124"]
+        assert [finding.code for finding in refusal.value.findings] == ["FL124"]

@@ -12,8 +12,8 @@ from triton_fleet.project.project import open_project
 
 
 def owner(team: str, *others: str) -> str:
-    shared = f", shared_with: {[f'@org/{each}' for each in others]}" if others else ""
-    return f'owner: {{team: {team}, contact: "@org/{team}"{shared}}}\n'
+    shared_text = f", shared_with: {[f'@org/{each}' for each in others]}" if others else ""
+    return f'owner: {{team: {team}, contact: "@org/{team}"{shared_text}}}\n'
 
 
 def spec(folder: FleetFolder, team: str, repository: str, more: str = "", *, shared: str = "") -> None:
@@ -32,15 +32,19 @@ def rank(folder: FleetFolder) -> FleetFolder:
 
 def refused(folder: FleetFolder) -> list[tuple[str, str]]:
     """Who is refused by `fleet ci codeowners`, and that `fleet check` finds the same."""
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         codeowners(folder.root, folder.root)
-    found = {(each.code, each.file, each.line, each.message) for each in raised.value.findings}
-    checked = all_findings(open_project(folder.root, "dev"), locked=True)
-    assert found == {
-        (each.code, each.file, each.line, each.message) for each in checked if each.code in ("FL510", "FL572")
+    rows = {
+        (finding.code, finding.file, finding.line, finding.message) for finding in error_info.value.findings
     }
-    assert all(each.hint for each in raised.value.findings)
-    return sorted((each.code, each.file.stem) for each in raised.value.findings if each.file)
+    findings = all_findings(open_project(folder.root, "dev"), locked=True)
+    assert rows == {
+        (finding.code, finding.file, finding.line, finding.message)
+        for finding in findings
+        if finding.code in ("FL510", "FL572")
+    }
+    assert all(finding.hint for finding in error_info.value.findings)
+    return sorted((finding.code, finding.file.stem) for finding in error_info.value.findings if finding.file)
 
 
 @pytest.mark.parametrize(
@@ -155,5 +159,5 @@ def test_models_beside_a_program_are_a_repository(rank: FleetFolder) -> None:
 def test_a_promoted_environment_has_no_findings_of_folders(rank: FleetFolder) -> None:
     spec(rank, "search", "../../models/rank")
     rank.environment("promoted_from: dev\n", "prod")
-    found = all_findings(open_project(rank.root, "prod"), locked=True)
-    assert "FL572" not in {each.code for each in found}
+    findings = all_findings(open_project(rank.root, "prod"), locked=True)
+    assert "FL572" not in {finding.code for finding in findings}

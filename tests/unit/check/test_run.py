@@ -19,7 +19,7 @@ WITHOUT_DRIVER = SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge")
 
 def found(folder: FleetFolder, environment: str = "dev") -> dict[str, Finding]:
     """The findings by code."""
-    return {each.code: each for each in folder.check(environment)}
+    return {finding.code: finding for finding in folder.check(environment)}
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ class TestAllow:
 
     def test_one_that_silences_nothing_is_a_warning_at_its_line(self, locked: FleetFolder) -> None:
         locked.spec('allow:\n  missing-driver: "tried on 3 May"\n')
-        unused = found(locked)["FL130"]
-        assert (unused.severity, unused.line) == (Severity.WARNING, 7)
-        assert unused.message == "`allow` names missing-driver, which finds nothing here"
+        finding = found(locked)["FL130"]
+        assert (finding.severity, finding.line) == (Severity.WARNING, 7)
+        assert finding.message == "`allow` names missing-driver, which finds nothing here"
 
     def test_one_of_the_environments_defaults_may_silence_nothing_here(self, locked: FleetFolder) -> None:
         locked.environment('defaults:\n  allow: {FL204: "tried on 3 May"}\n')
@@ -75,10 +75,10 @@ class TestAllow:
         self, locked: FleetFolder, word: str, nearest: str
     ) -> None:
         locked.spec(f'allow: {{{word}: "tried on 3 May"}}\n')
-        refused = found(locked)["FL131"]
-        assert refused.severity is Severity.ERROR
-        assert refused.message == f"`allow` names {word}, which is not a rule"
-        assert f"did you mean `{nearest}`?" in refused.hint
+        refused_finding = found(locked)["FL131"]
+        assert refused_finding.severity is Severity.ERROR
+        assert refused_finding.message == f"`allow` names {word}, which is not a rule"
+        assert f"did you mean `{nearest}`?" in refused_finding.hint
 
     @pytest.mark.parametrize("rule", ["release-without-image", "FL201"])
     def test_what_nothing_can_be_decided_without_cannot_be_allowed(
@@ -116,12 +116,14 @@ class TestLocks:
     def test_locks_can_be_taken_as_they_are(self, locked: FleetFolder) -> None:
         locked.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
         project = open_project(locked.root, "dev")
-        assert [each.code for each in all_findings(project)] == ["FL306"]
+        assert [finding.code for finding in all_findings(project)] == ["FL306"]
         assert all_findings(project, locked=True) == []
 
     def test_a_missing_lock_stops_a_deploy(self, folder: FleetFolder) -> None:
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
-        assert [(each.code, each.severity) for each in folder.findings()] == [("FL301", Severity.ERROR)]
+        assert [(finding.code, finding.severity) for finding in folder.findings()] == [
+            ("FL301", Severity.ERROR)
+        ]
 
     def test_copies_are_judged_alike_before_and_after_they_are_locked(self, folder: FleetFolder) -> None:
         folder.write("repository/m/config.pbtxt", 'backend: "tensorrt"\nmax_batch_size: 8\n')
@@ -144,13 +146,13 @@ class TestLocks:
         )
         (folder.root / "model_specs/m.onnx").write_bytes(graph_bytes({"x": (FLOAT, ["n", 4])}, {}))
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
-        drafted = found(folder)
+        findings = found(folder)
         write_locks(open_project(folder.root, "dev"))
-        locked = found(folder)
-        assert set(drafted) == {"FL301", "FL293"}
-        assert set(locked) == {"FL293"}
-        assert locked["FL293"] == drafted["FL293"]
-        assert "max_batch_size 8" in locked["FL293"].message
+        locked_findings = found(folder)
+        assert set(findings) == {"FL301", "FL293"}
+        assert set(locked_findings) == {"FL293"}
+        assert locked_findings["FL293"] == findings["FL293"]
+        assert "max_batch_size 8" in locked_findings["FL293"].message
 
 
 class TestOdds:
@@ -164,8 +166,8 @@ class TestOdds:
             f"environment: {{SAGEMAKER_TRITON_LOG_INFO: {secret}, SAGEMAKER_TRITON_X_API_KEY: '{secret} b'}}\n"
         )
         findings = locked.check()
-        assert {"FL235", "FL236", "FL237", "FL242"} <= {each.code for each in findings}
-        assert not [each for each in findings if secret in f"{each.message} {each.hint}"]
+        assert {"FL235", "FL236", "FL237", "FL242"} <= {finding.code for finding in findings}
+        assert not [finding for finding in findings if secret in f"{finding.message} {finding.hint}"]
 
     def test_null_takes_a_default_of_the_environment_back(self, locked: FleetFolder) -> None:
         locked.environment("defaults:\n  container: {inference_type: generate}\n")
@@ -200,9 +202,9 @@ class TestEnvironments:
         locked.environment("artifact_bucket: their-models\n", name="staging")
         assert found(locked) == {}
         locked.environment("artifact_bucket: our-models\n", name="staging")
-        shared = found(locked)["FL502"]
-        assert shared.message == "'staging' uses the artifact bucket 'our-models' too"
-        assert (shared.file, shared.line) == (locked.root / "environments/dev.yaml", 4)
+        shared_finding = found(locked)["FL502"]
+        assert shared_finding.message == "'staging' uses the artifact bucket 'our-models' too"
+        assert (shared_finding.file, shared_finding.line) == (locked.root / "environments/dev.yaml", 4)
 
     def test_names_that_differ_by_case_alone_are_one_name(self, locked: FleetFolder) -> None:
         locked.spec(name="Sentences", base=SPEC.replace("endpoint: s", "endpoint: S"))
@@ -227,8 +229,8 @@ class TestPaths:
         draft = tmp_path / "any-name.yaml"
         text = WITHOUT_DRIVER.replace("../repository", str(locked.root / "repository"))
         draft.write_text(text + ALLOWED)
-        (only,) = all_findings(open_project(locked.root, "dev"), [draft])
-        assert (only.code, only.file, only.line) == ("FL204", draft, 3)
+        (finding,) = all_findings(open_project(locked.root, "dev"), [draft])
+        assert (finding.code, finding.file, finding.line) == ("FL204", draft, 3)
 
     def test_the_environment_may_have_overrides_for_it(
         self, locked: FleetFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -240,7 +242,7 @@ class TestPaths:
         names = Selector(Fleet(locked.root), "dev", drafts=True).select(["bert.yaml"]).draft_names()
         assert names == ["bert"]
         assert Fleet(locked.root).open("dev", (), names).findings == ()
-        assert [each.code for each in open_project(locked.root, "dev").findings] == ["FL120"]
+        assert [finding.code for finding in open_project(locked.root, "dev").findings] == ["FL120"]
 
     def test_an_endpoint_in_two_of_the_files_is_told_at_the_second(
         self, locked: FleetFolder, tmp_path: Path
@@ -248,8 +250,8 @@ class TestPaths:
         drafts = [tmp_path / "a.yaml", tmp_path / "b.yaml"]
         for draft in drafts:
             draft.write_text(SPEC.replace("../repository", str(locked.root / "repository")) + ALLOWED)
-        (only,) = all_findings(open_project(locked.root, "dev"), drafts)
-        assert (only.code, only.file) == ("FL123", drafts[1])
+        (finding,) = all_findings(open_project(locked.root, "dev"), drafts)
+        assert (finding.code, finding.file) == ("FL123", drafts[1])
 
 
 def test_every_finding_has_a_file_and_a_line(folder: FleetFolder) -> None:
@@ -261,8 +263,8 @@ def test_every_finding_has_a_file_and_a_line(folder: FleetFolder) -> None:
 
 def test_a_lock_without_an_endpoint_is_a_warning_where_all_are_checked(folder: FleetFolder) -> None:
     folder.write("locks/dev/gone.lock.yaml", "endpoint: gone\narchives: {}\n")
-    (orphan,) = [each for each in folder.check() if each.code == "FL842"]
+    (orphan,) = [finding for finding in folder.check() if finding.code == "FL842"]
     assert (orphan.severity, orphan.file and orphan.file.name) == (Severity.WARNING, "gone.lock.yaml")
     assert "fleet destroy gone --env dev" in orphan.hint
     folder.spec(name="other", base=SPEC.replace("sentences", "other"))
-    assert "FL842" not in {each.code for each in folder.check("dev", "sentences")}
+    assert "FL842" not in {finding.code for finding in folder.check("dev", "sentences")}

@@ -28,7 +28,11 @@ def modelled(folder: FleetFolder) -> FleetFolder:
 def found_in(folder: FleetFolder, sample: str) -> list[str]:
     folder.spec(f"samples:\n  - name: one\n    {sample}\n")
     findings = folder.check()
-    return [f"{each.line} {each.message} | {each.hint}" for each in findings if each.code == "FL328"]
+    return [
+        f"{finding.line} {finding.message} | {finding.hint}"
+        for finding in findings
+        if finding.code == "FL328"
+    ]
 
 
 def test_a_sample_that_fits_is_fine(modelled: FleetFolder) -> None:
@@ -59,13 +63,13 @@ def test_a_sample_that_fits_is_fine(modelled: FleetFolder) -> None:
 def test_an_input_that_does_not_fit_is_told_at_its_line(
     modelled: FleetFolder, tensors: str, words: str
 ) -> None:
-    found = found_in(modelled, f"inputs: {{{tensors}}}")
-    assert any(each.startswith("8 ") and words in each for each in found), found
+    lines = found_in(modelled, f"inputs: {{{tensors}}}")
+    assert any(line.startswith("8 ") and words in line for line in lines), lines
 
 
 def test_an_output_that_does_not_fit_is_told_with_what_it_is(modelled: FleetFolder) -> None:
-    (found,) = found_in(modelled, f"{INPUT}\n    outputs: {{y: {{datatype: INT32}}}}")
-    assert found == (
+    (line,) = found_in(modelled, f"{INPUT}\n    outputs: {{y: {{datatype: INT32}}}}")
+    assert line == (
         "9 output 'y' of model 'embed' is INT64, and not INT32 | its output is of INT64, shape [-1, 3, -1]"
     )
 

@@ -161,11 +161,11 @@ class TestTargets:
     def test_of_a_multi_model_endpoint_are_its_archives(
         self, folder: FleetFolder, sample: str, words: str
     ) -> None:
-        assert any(words in each for each in said(folder, sample, base=ZOO))
+        assert any(words in line for line in said(folder, sample, base=ZOO))
 
     def test_are_named_as_archives_and_not_as_callers_name_them(self, folder: FleetFolder) -> None:
-        found = said(folder, f"target: paragraphs.tar.gz\n    {INPUT}\nwarm: [paragraphs.tar.gz]", base=ZOO)
-        assert [each.count("write the archive's name, `paragraphs`") for each in found] == [1, 1]
+        lines = said(folder, f"target: paragraphs.tar.gz\n    {INPUT}\nwarm: [paragraphs.tar.gz]", base=ZOO)
+        assert [line.count("write the archive's name, `paragraphs`") for line in lines] == [1, 1]
 
     def test_are_warmed_once(self, folder: FleetFolder) -> None:
         (finding,) = said(

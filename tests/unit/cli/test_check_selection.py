@@ -72,7 +72,7 @@ def test_a_repository_does_not_hide_that_the_environment_is_wrong(
     two.write("environments/unreadable.yaml", "{")
     done = typed("check", "--env", env, path, "--format", "json")
     assert done.code == 1
-    assert code in {each["code"] for each in json.loads(done.out)["findings"]}
+    assert code in {finding["code"] for finding in json.loads(done.out)["findings"]}
 
 
 @pytest.mark.parametrize("path", ["other", "other/net/config.pbtxt"])
@@ -105,14 +105,14 @@ def test_a_deleted_configuration_selects_its_endpoints(typed: Typed, two: FleetF
     (two.root / "repository/embed/config.pbtxt").unlink()
     done = typed("check", "--env", "dev", "repository/embed/config.pbtxt", "--format", "json")
     assert done.code == 1
-    (found,) = json.loads(done.out)["findings"]
-    assert (found["code"], found["endpoints"]) == ("FL306", ["images", "sentences"])
+    (finding,) = json.loads(done.out)["findings"]
+    assert (finding["code"], finding["endpoints"]) == ("FL306", ["images", "sentences"])
 
 
 def test_a_selector_that_fits_nothing_is_a_finding(typed: Typed, two: FleetFolder) -> None:
     done = typed("check", "--env", "dev", "owner=sarch", "--format", "json")
     assert done.code == 1
-    assert [each["code"] for each in json.loads(done.out)["findings"]] == ["FL506"]
+    assert [finding["code"] for finding in json.loads(done.out)["findings"]] == ["FL506"]
 
 
 def test_what_git_cannot_compare_ends_with_2(typed: Typed, two: FleetFolder) -> None:

@@ -17,21 +17,21 @@ from triton_fleet.local.state import LocalState
 
 def test_the_commands_load_neither_the_emulator_nor_moto() -> None:
     look = "import sys, triton_fleet.cli.commands; print([n for n in ('moto', 'fleet_emulator.server') if n in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
 def test_a_clean_fleet_exits_with_0(folder: FleetFolder) -> None:
     folder.lock()
-    done = fleet(folder.root, "check", "--env", "dev")
-    assert (done.returncode, done.stdout.strip()) == (0, "dev: no findings in sentences")
+    process = fleet(folder.root, "check", "--env", "dev")
+    assert (process.returncode, process.stdout.strip()) == (0, "dev: no findings in sentences")
 
 
 def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: FleetFolder) -> None:
     folder.spec("scalling: {}\n")
-    done = fleet(folder.root, "check", "--env", "dev")
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
+    process = fleet(folder.root, "check", "--env", "dev")
+    assert process.returncode == 1
+    assert process.stderr.splitlines() == [
         "model_specs/sentences.yaml:6:1: error[unknown-key] FL110: unknown key `scalling`",
         "  6 | scalling: {}",
         "    | ^^^^^^^^",
@@ -50,10 +50,10 @@ def test_it_works_from_a_folder_below(
 
 
 def test_outside_of_a_fleet_it_exits_with_2_and_says_where_to_go(tmp_path: Path) -> None:
-    done = fleet(tmp_path, "check", "--env", "dev")
-    assert done.returncode == 2
-    assert "no fleet at" in done.stderr
-    assert "remedy: change into the folder of a fleet, or write a new one: fleet init DIR" in done.stderr
+    process = fleet(tmp_path, "check", "--env", "dev")
+    assert process.returncode == 2
+    assert "no fleet at" in process.stderr
+    assert "remedy: change into the folder of a fleet, or write a new one: fleet init DIR" in process.stderr
 
 
 def test_an_unknown_option_exits_with_2(working_fleet: FleetFolder, typed: Typed) -> None:
@@ -110,9 +110,9 @@ def test_a_package_json_without_the_pin_is_told(working_fleet: FleetFolder, type
 def test_a_second_up_at_the_same_time_is_told_to_wait_and_disturbs_nothing(folder: FleetFolder) -> None:
     folder.environment(name="local")
     with LocalState(folder.root).deploying():
-        done = fleet(folder.root, "local", "up")
-    assert done.returncode == 2
-    assert "another `fleet local up` is running here" in done.stderr
+        process = fleet(folder.root, "local", "up")
+    assert process.returncode == 2
+    assert "another `fleet local up` is running here" in process.stderr
 
 
 def test_a_missing_cdk_cli_is_told_with_its_version_and_how_to_get_it(
@@ -150,9 +150,9 @@ def test_a_machine_gets_its_document_on_standard_output_and_the_same_exit_code(
 ) -> None:
     working_fleet.spec("scalling: {}\n")
     done = typed("check", "--env", "dev", "--format", "json")
-    (found,) = json.loads(done.out)["findings"]
+    (finding,) = json.loads(done.out)["findings"]
     assert (done.code, done.err) == (1, "")
-    assert (found["file"], found["line"], found["code"]) == ("model_specs/sentences.yaml", 6, "FL110")
+    assert (finding["file"], finding["line"], finding["code"]) == ("model_specs/sentences.yaml", 6, "FL110")
 
 
 def test_an_interruption_exits_with_130_and_says_that_the_command_may_be_run_again(

@@ -68,7 +68,7 @@ def test_on_a_terminal_the_files_are_listed_and_the_user_is_asked(
     edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer("y\n", monkeypatch)
-    assert [each.name for each in agreed(edited).uncommitted] == ["sentences.yaml"]
+    assert [name.name for name in agreed(edited).uncommitted] == ["sentences.yaml"]
     assert capsys.readouterr().out == (
         "1 file of what dev would run differs from the last commit:\n"
         "  model_specs/sentences.yaml\n"
@@ -101,9 +101,9 @@ def test_nobody_is_asked_about_another_endpoint_or_if_it_is_allowed(
     edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, endpoints: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    found = agreed(edited, *endpoints, allow_dirty=not endpoints)
-    assert bool(found.uncommitted) is not bool(endpoints)
-    assert found.commit == GitRepository(edited.root).git("rev-parse", "HEAD").strip()
+    checkout = agreed(edited, *endpoints, allow_dirty=not endpoints)
+    assert bool(checkout.uncommitted) is not bool(endpoints)
+    assert checkout.commit == GitRepository(edited.root).git("rev-parse", "HEAD").strip()
 
 
 @pytest.mark.parametrize("other", [None, "environments/dev.yaml", "cdk.json"])
@@ -111,16 +111,16 @@ def test_what_a_rollback_has_restored_needs_no_answer_and_other_files_do(
     edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, other: str | None
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    restored = [edited.root / "model_specs/sentences.yaml"]
+    roots = [edited.root / "model_specs/sentences.yaml"]
     project = open_project(edited.root, "dev")
     if other is not None:
         edited.write(other, "{}\n")
     if other is None:
-        found = committed_checkout(project, locked=True, allow_dirty=False, restored=restored)
-        assert [each.name for each in found.uncommitted] == ["sentences.yaml"]
+        checkout = committed_checkout(project, locked=True, allow_dirty=False, restored=roots)
+        assert [name.name for name in checkout.uncommitted] == ["sentences.yaml"]
     else:
         with pytest.raises(FindingsError, match=f"FL527: 1 file .* {other}"):
-            committed_checkout(project, locked=True, allow_dirty=False, restored=restored)
+            committed_checkout(project, locked=True, allow_dirty=False, restored=roots)
 
 
 def test_outside_of_git_nobody_is_asked(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:

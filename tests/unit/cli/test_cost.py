@@ -32,11 +32,11 @@ def told(folder: FleetFolder, *arguments: str, width: int | None = None) -> str:
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)} if width else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder.root)
-        done = CliRunner().invoke(
+        result = CliRunner().invoke(
             app, ["cost", "--env", "dev", *arguments], env=terminal, catch_exceptions=False
         )
-    assert done.exit_code == 0
-    return Text.from_ansi(done.output).plain
+    assert result.exit_code == 0
+    return Text.from_ansi(result.output).plain
 
 
 def of_region(folder: FleetFolder, region: str) -> None:
@@ -57,9 +57,9 @@ def sources(folder: FleetFolder) -> FleetFolder:
 def test_the_page_shows_what_the_command_prints(root: Path, sources: FleetFolder) -> None:
     """Folded as a terminal of 120 columns does it."""
     page = (root / "docs/cost.md").read_text()
-    (shown,) = re.findall(r"```console\n\$ fleet cost --env dev\n(.*?)```", page, re.DOTALL)
+    (match,) = re.findall(r"```console\n\$ fleet cost --env dev\n(.*?)```", page, re.DOTALL)
     lines = [line.rstrip() for line in told(sources, width=120).splitlines()]
-    assert shown.splitlines() == lines
+    assert match.splitlines() == lines
 
 
 def test_the_page_shows_a_spec_that_is_told_so(root: Path) -> None:
@@ -69,8 +69,8 @@ def test_the_page_shows_a_spec_that_is_told_so(root: Path) -> None:
 def test_a_page_states_what_all_that_is_shipped_costs(root: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        done = CliRunner().invoke(app, ["cost", "--env", "dev"], catch_exceptions=False)
-    hour, month = re.findall(r"^total +([\d.,]+) +([\d.,]+)", done.output, re.MULTILINE)[0]
+        result = CliRunner().invoke(app, ["cost", "--env", "dev"], catch_exceptions=False)
+    hour, month = re.findall(r"^total +([\d.,]+) +([\d.,]+)", result.output, re.MULTILINE)[0]
     page = " ".join((root / "docs/first-spec.md").read_text().split())
     assert f"{hour.rstrip('0')} USD an hour at min, {month} a month" in page
 
@@ -78,8 +78,8 @@ def test_a_page_states_what_all_that_is_shipped_costs(root: Path) -> None:
 def test_the_readme_states_what_its_first_deploy_costs(root: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        done = CliRunner().invoke(app, ["cost", "--env", "dev", "resnet50"], catch_exceptions=False)
-    (hour,) = re.findall(r"^resnet50 .*?ml\.g5\.xlarge +1 +([\d.]+)", done.output, re.MULTILINE)
+        result = CliRunner().invoke(app, ["cost", "--env", "dev", "resnet50"], catch_exceptions=False)
+    (hour,) = re.findall(r"^resnet50 .*?ml\.g5\.xlarge +1 +([\d.]+)", result.output, re.MULTILINE)
     assert f"One `ml.g5.xlarge` costs {float(hour):.2f} USD an hour" in (root / "README.md").read_text()
 
 
@@ -138,9 +138,9 @@ def test_a_fleets_own_prices_and_currency_are_those_of_the_table(folder: FleetFo
 
 def test_a_mistake_in_the_fleets_prices_is_one_of_the_command(folder: FleetFolder) -> None:
     folder.write("prices.yaml", "date: 2026-11-01\nprices: {us-east-1: {ml.g5.xlarg: 1}}\n")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         told(folder)
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert (finding.file, finding.line) == (folder.root / "prices.yaml", 2)
     assert finding.hint == "did you mean `ml.g5.xlarge`?"
 
@@ -204,10 +204,10 @@ class TestOwnersAndGroups:
 
     def test_several_environments_are_added_up(self, sources: FleetFolder) -> None:
         sources.environment(name="prod")
-        shown = told(sources, "--env", "prod", "--by", "environment")
-        assert shown.startswith("dev, prod: by environment; USD")
+        text = told(sources, "--env", "prod", "--by", "environment")
+        assert text.startswith("dev, prod: by environment; USD")
         document = json.loads(told(sources, "--env", "prod", "--by", "owner", "--format", "json"))
-        assert [(each["name"], len(each["endpoints"])) for each in document["groups"]] == [("(none)", 4)]
+        assert [(group["name"], len(group["endpoints"])) for group in document["groups"]] == [("(none)", 4)]
 
     def test_a_program_is_told_which_endpoints_of_which_environments_a_group_has(
         self, sources: FleetFolder
@@ -222,25 +222,25 @@ class TestOwnersAndGroups:
     def test_a_last_row_adds_up_all_and_each_sum_counts_what_is_unknown(self, sources: FleetFolder) -> None:
         sources.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
         sources.environment("overrides: {three-models: {owner: {team: search}}}\n")
-        shown = told(sources, "--by", "owner")
-        lines = [line.split() for line in shown.splitlines()]
+        text = told(sources, "--by", "owner")
+        lines = [line.split() for line in text.splitlines()]
         assert ["search", "1", "0.9400", "676.80", "2.8200", "2,030.40"] in lines
         assert ["(none),", "and", "1", "unknown", "2", "1.5050", "1,083.60", "1.5050", "1,083.60"] in lines
         assert ["total,", "and", "1", "unknown", "3", "2.4450", "1,760.40", "4.3250", "3,114.00"] in lines
-        assert "unknown; not in the totals: new (dev); run without --by to see why" in shown
+        assert "unknown; not in the totals: new (dev); run without --by to see why" in text
 
     def test_an_endpoint_of_two_profiles_is_once_in_the_total(self, sources: FleetFolder) -> None:
         for name in ("one", "two"):
             sources.write(f"profiles/{name}.yaml", "tags: {}\n")
         sources.environment("overrides: {three-models: {profile: [one, two, one]}}\n")
-        shown = told(sources, "--by", "profile")
-        lines = [line.split() for line in shown.splitlines()]
+        text = told(sources, "--by", "profile")
+        lines = [line.split() for line in text.splitlines()]
         counts = {line[0]: line[1] for line in lines if len(line) == 6}
         assert counts == {"one": "1", "two": "1", "(none)": "1", "total": "2"}
-        assert "once in the total" in shown
+        assert "once in the total" in text
 
     def test_without_groups_each_environment_has_its_table(self, sources: FleetFolder) -> None:
         sources.environment(name="prod")
-        shown = told(sources, "--env", "prod")
-        assert shown.count("two-ensembles ") >= 2
+        text = told(sources, "--env", "prod")
+        assert text.count("two-ensembles ") >= 2
         assert len(json.loads(told(sources, "--env", "prod", "--format", "json"))) == 2

@@ -16,13 +16,13 @@ def groups(folder: FleetFolder, by: str, *environments: str) -> dict[str, tuple[
     fleets = []
     for name in environments or ("dev",):
         project = open_project(folder.root, name)
-        loaded = [project.load(each) for each in project.endpoints]
+        specs = [project.load(endpoint) for endpoint in project.endpoints]
         fleets.append(
-            (fleet_cost(project.environment, [each.spec for each in loaded], project.fleet.prices), loaded)
+            (fleet_cost(project.environment, [spec.spec for spec in specs], project.fleet.prices), specs)
         )
     return {
-        each.name: (len(each.endpoints), str(each.at_most.monthly) if each.at_most else "unknown")
-        for each in cost_groups(fleets, labels_by(by))
+        group.name: (len(group.endpoints), str(group.at_most.monthly) if group.at_most else "unknown")
+        for group in cost_groups(fleets, labels_by(by))
     }
 
 

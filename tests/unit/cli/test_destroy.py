@@ -81,8 +81,8 @@ def test_calls_and_cost_are_shown_and_resources_in_words(typed: Typed, account: 
 
 
 def test_what_cannot_be_read_or_has_no_price_is_unknown(typed: Typed, account: dict[str, Deletion]) -> None:
-    unpriced = replace(live("sentences"), instance_type="ml.x9.large")
-    account["sentences"] = replace(account["sentences"], calls=None, endpoint=unpriced)
+    endpoint = replace(live("sentences"), instance_type="ml.x9.large")
+    account["sentences"] = replace(account["sentences"], calls=None, endpoint=endpoint)
     done = typed("destroy", "--env", "dev", "--yes", "sentences")
     assert "  calls in the last hour: unknown: CloudWatch cannot be read\n" in done.out
     assert "  cost a month: unknown: the catalog does not have ml.x9.large\n" in done.out

@@ -63,10 +63,10 @@ def test_account_and_region_are_those_of_each_environment(tmp_path: Path) -> Non
 
 
 def test_without_an_account_it_writes_an_example_and_asks_for_yours(tmp_path: Path) -> None:
-    done = init(tmp_path / "fleet")
+    result = init(tmp_path / "fleet")
     text = (tmp_path / "fleet/environments/prod.yaml").read_text()
     assert 'account: "111122223333"                  # yours: aws sts get-caller-identity\n' in text
-    assert "next: write your accounts into environments/*.yaml\n" in done.stdout
+    assert "next: write your accounts into environments/*.yaml\n" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,20 @@ def test_wrong_values_are_findings_and_no_file_is_written(
 ) -> None:
     with pytest.raises(FindingsError) as error:
         init(tmp_path / "fleet", *options)
-    assert message in {f"environments/{each.file.name}" for each in error.value.findings if each.file}
+    assert message in {
+        f"environments/{finding.file.name}" for finding in error.value.findings if finding.file
+    }
     assert not (tmp_path / "fleet").exists()
 
 
 def test_the_example_is_the_shipped_one(tmp_path: Path) -> None:
     init(tmp_path / "fleet")
-    written = [
-        each for each in files(tmp_path / "fleet") if each.startswith(("examples/sentence", "model_specs"))
+    written_files = [
+        file for file in files(tmp_path / "fleet") if file.startswith(("examples/sentence", "model_specs"))
     ]
-    assert len(written) == 14
-    for each in written:
-        assert (tmp_path / "fleet" / each).read_bytes() == (ROOT / each).read_bytes()
+    assert len(written_files) == 14
+    for written_file in written_files:
+        assert (tmp_path / "fleet" / written_file).read_bytes() == (ROOT / written_file).read_bytes()
 
 
 def test_a_new_fleet_has_the_shipped_policy(initial_fleet: Path) -> None:
@@ -105,9 +107,9 @@ def test_a_new_fleet_has_the_shipped_policy(initial_fleet: Path) -> None:
 def test_no_file_is_overwritten(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text("ours")
-    done = init(tmp_path)
+    result = init(tmp_path)
     assert readme.read_text() == "ours"
-    assert f"kept  {readme}, which differs\n" in done.stdout
+    assert f"kept  {readme}, which differs\n" in result.stdout
 
 
 def test_in_a_fleet_it_lists_what_differs_and_writes_nothing(initial_fleet: Path) -> None:
@@ -133,10 +135,10 @@ def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(initi
     (initial_fleet / "package.json").write_text(
         (initial_fleet / "package.json").read_text().replace("2.1148.1", "2.1.0")
     )
-    done = init(initial_fleet, "--upgrade", "--yes")
-    assert '-    "aws-cdk": "2.1.0",' in done.stdout.splitlines()
-    assert '+    "aws-cdk": "2.1148.1",' in done.stdout.splitlines()
-    assert done.stdout.splitlines()[-2:] == [
+    result = init(initial_fleet, "--upgrade", "--yes")
+    assert '-    "aws-cdk": "2.1.0",' in result.stdout.splitlines()
+    assert '+    "aws-cdk": "2.1148.1",' in result.stdout.splitlines()
+    assert result.stdout.splitlines()[-2:] == [
         "wrote package.json",
         "the generated files are up to date; run `make setup`",
     ]
@@ -165,13 +167,13 @@ def test_an_upgrade_outside_of_a_fleet_names_the_command_that_writes_one(tmp_pat
 
 def test_requirements_that_exist_stay_and_the_lines_to_add_are_named(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("pandas\n")
-    done = init(tmp_path)
+    result = init(tmp_path)
     assert (tmp_path / "requirements.txt").read_text() == "pandas\n"
     for name in (
         f"triton_fleet-{VERSION}-py3-none-any.whl[local]",
         f"triton_endpoints-{VERSION}-py3-none-any.whl",
     ):
-        assert f"next: add to requirements.txt: ./vendor/{name} --hash=sha256:" in done.stdout
+        assert f"next: add to requirements.txt: ./vendor/{name} --hash=sha256:" in result.stdout
 
 
 def test_a_file_in_the_place_of_a_folder_is_named_before_any_file_is_written(tmp_path: Path) -> None:
@@ -193,8 +195,8 @@ def test_below_a_fleet_it_lists_what_differs_there_and_writes_no_second_one(
 ) -> None:
     before = files(initial_fleet)
     monkeypatch.chdir(initial_fleet / "model_specs")
-    done = fleet_init()
-    assert done.stdout == f"the generated files of {initial_fleet} are up to date\n"
+    result = fleet_init()
+    assert result.stdout == f"the generated files of {initial_fleet} are up to date\n"
     with pytest.raises(CannotRunError, match="inside the fleet at"):
         fleet_init("another")
     assert files(initial_fleet) == before

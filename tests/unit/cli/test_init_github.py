@@ -91,8 +91,8 @@ class TestFiles:
         self, tmp_path: Path, gh: Gh
     ) -> None:
         gh.begins(WITH_IDS)
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-        assert "access" not in done.stdout
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+        assert "access" not in result.stdout
         assert access(tmp_path / "fleet") == {"github": {"repository": "example@1/fleet@23"}}
         trusted = {"repository": "example@1/fleet@23", "provider": PROVIDER}
         assert [access(tmp_path / "fleet", name) for name in ("staging", "prod")] == [{"github": trusted}] * 2
@@ -115,23 +115,23 @@ class TestFiles:
         self, tmp_path: Path, gh: Gh, subject: object
     ) -> None:
         gh.answers(REPOSITORY, subject)
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
         command = "gh api repos/example/fleet/actions/oidc/customization/sub --jq .sub_claim_prefix"
         assert access(tmp_path / "fleet") == {"github": {"repository": "example@1/fleet@23"}}
         text = (tmp_path / "fleet/environments/dev.yaml").read_text()
         assert f"    # Write this too unless `{command}` prints ids:\n" in text
         assert "    # former_repository: example/fleet\n" in text
-        assert f"next: compare `access` in environments/*.yaml with `{command}`" in done.stdout
+        assert f"next: compare `access` in environments/*.yaml with `{command}`" in result.stdout
 
     def test_ids_of_the_flag_are_taken_and_gh_is_not_asked(self, tmp_path: Path, gh: Gh) -> None:
         gh.runs("exit 1")
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example@7/fleet@8")
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example@7/fleet@8")
         assert access(tmp_path / "fleet") == {"github": {"repository": "example@7/fleet@8"}}
         assert (
             "    # former_repository: example/fleet\n"
             in (tmp_path / "fleet/environments/dev.yaml").read_text()
         )
-        assert "next: compare `access`" in done.stdout
+        assert "next: compare `access`" in result.stdout
         assert gh.calls == []
 
     @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ class TestFiles:
         self, tmp_path: Path, gh: Gh, script: str, reason: str
     ) -> None:
         gh.runs(script)
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-        assert done.exit_code == 0
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+        assert result.exit_code == 0
         assert (
-            f"next: write `access` into environments/*.yaml, where it is a comment: {reason}" in done.stdout
+            f"next: write `access` into environments/*.yaml, where it is a comment: {reason}" in result.stdout
         )
         text = (tmp_path / "fleet/environments/prod.yaml").read_text()
         assert (
@@ -164,8 +164,8 @@ class TestFiles:
 
     def test_without_gh_access_is_a_comment(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-        assert "it is a comment: gh, GitHub's command line, is not installed" in done.stdout
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+        assert "it is a comment: gh, GitHub's command line, is not installed" in result.stdout
 
     @pytest.mark.parametrize(
         "text", ["example", "example/*", "example@1/fleet", "--help/x", "../x", "a/..", "a/b/c"]
@@ -194,8 +194,8 @@ class TestProgram:
     def test_names_are_spelled_as_github_spells_them(self, gh: Gh) -> None:
         spelled = {**REPOSITORY, "name": "Fleet", "owner": {"login": "Example", "id": 1}}
         gh.answers(spelled, {"sub_claim_prefix": "repo:Example@1/Fleet@23"})
-        found = repository_subject(ASKED)
-        assert (str(found.repository), found.former, found.doubt) == ("Example@1/Fleet@23", None, "")
+        subject = repository_subject(ASKED)
+        assert (str(subject.repository), subject.former, subject.doubt) == ("Example@1/Fleet@23", None, "")
 
     @pytest.mark.parametrize(
         "answer",
@@ -225,8 +225,8 @@ class TestProgram:
 
     def test_customised_subjects_are_a_doubt_with_which_no_form_without_ids_is_written(self, gh: Gh) -> None:
         gh.answers(REPOSITORY, {"use_default": False, "sub_claim_prefix": NAMES})
-        found = repository_subject(ASKED)
-        assert (found.former, "customised" in found.doubt) == (None, True)
+        subject = repository_subject(ASKED)
+        assert (subject.former, "customised" in subject.doubt) == (None, True)
 
     def test_a_program_that_does_not_end_is_ended(self, gh: Gh, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "never")
@@ -247,9 +247,9 @@ class TestProgram:
 
 def test_a_hostile_complaint_of_gh_has_no_power_over_the_terminal(tmp_path: Path, gh: Gh) -> None:
     gh.runs("printf '\\033[2Jgone\\n::error::x\\n' >&2; exit 1")
-    done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-    assert "\x1b" not in done.stdout
-    assert not [line for line in done.stdout.splitlines() if line.startswith("::")]
+    result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+    assert "\x1b" not in result.stdout
+    assert not [line for line in result.stdout.splitlines() if line.startswith("::")]
     assert Severity.ERROR not in {
-        each.severity for each in all_findings(open_project(tmp_path / "fleet", "dev"))
+        finding.severity for finding in all_findings(open_project(tmp_path / "fleet", "dev"))
     }

@@ -45,9 +45,9 @@ def root(folder: FleetFolder) -> Iterator[Path]:
     ],
 )
 def test_what_only_reads_works(root: Path, command: str, code: int, said: str) -> None:
-    done = run_without_powers(root, *command.split())
-    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
-    assert said in done.stdout + done.stderr
+    process = run_without_powers(root, *command.split())
+    assert (process.returncode, "Traceback" in process.stderr) == (code, False), process.stderr
+    assert said in process.stdout + process.stderr
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_what_only_reads_works(root: Path, command: str, code: int, said: str) -
     ],
 )
 def test_what_writes_names_the_file_and_the_remedy(root: Path, command: str, file: str) -> None:
-    done = run_without_powers(root, *command.split())
-    assert done.returncode == 2, done.stdout + done.stderr
-    problem, remedy = done.stderr.splitlines()[-2:]
+    process = run_without_powers(root, *command.split())
+    assert process.returncode == 2, process.stdout + process.stderr
+    problem, remedy = process.stderr.splitlines()[-2:]
     assert re.fullmatch(f"cannot run: {root}/{file} cannot be written: Permission denied", problem)
     assert remedy == "  remedy: let this user write there, or run the command in a copy of the fleet"

@@ -41,14 +41,14 @@ def shown(root: Path, *arguments: str, width: int | None = None) -> str:
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)} if width else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        done = CliRunner().invoke(APP, list(arguments), env=terminal, catch_exceptions=False)
-    return Text.from_ansi(done.output).plain
+        result = CliRunner().invoke(APP, list(arguments), env=terminal, catch_exceptions=False)
+    return Text.from_ansi(result.output).plain
 
 
 def document(root: Path, name: str = "sentences", env: str = "dev") -> dict[str, Any]:
-    parsed = json.loads(shown(root, name, "--env", env, "--format", "json"))
-    assert isinstance(parsed, dict)
-    return parsed
+    parsed_document = json.loads(shown(root, name, "--env", env, "--format", "json"))
+    assert isinstance(parsed_document, dict)
+    return parsed_document
 
 
 def spec_of(output: str) -> str:
@@ -76,17 +76,17 @@ class TestEffectiveSpec:
     ) -> None:
         file = tmp_path / "shown.yaml"
         file.write_text(spec_of(shown(ROOT, name, "--env", env, width=width)))
-        loaded = open_project(ROOT, env, [name]).load(name)
-        expected = loaded.spec.model_copy(update={"profile": loaded.profiles})
+        spec = open_project(ROOT, env, [name]).load(name)
+        expected = spec.spec.model_copy(update={"profile": spec.profiles})
         assert EndpointSpec.model_validate(read_source(file).data) == expected
 
     @pytest.mark.parametrize(("name", "env"), SHIPPED)
     def test_each_value_has_an_origin_and_its_key_stands_there(self, name: str, env: str) -> None:
         project = open_project(ROOT, env, [name])
         spec = effective_spec(project.load(name))
-        placed = {path: origin for path, origin in spec.origins.items() if origin.file}
-        assert ("endpoint",) in placed
-        for path, origin in placed.items():
+        origins = {path: origin for path, origin in spec.origins.items() if origin.file}
+        assert ("endpoint",) in origins
+        for path, origin in origins.items():
             assert origin.file is not None
             assert origin.line is not None
             key = [part for part in path if isinstance(part, str)][-1]
@@ -104,12 +104,12 @@ class TestEffectiveSpec:
             """
         )
         folder.spec("metrics: {triton: false}\n")
-        said = comments(folder)
-        assert said["type: ml.g5.xlarge"] == "model_specs/sentences.yaml:3"
-        assert said["count: 3"] == "environments/dev.yaml:9 (overrides)"
-        assert said["startup: 300s"] == "environments/dev.yaml:5 (defaults)"
-        assert said["triton: false"] == "model_specs/sentences.yaml:6"
-        assert said["model_download: 600s"] == "default"
+        said_comments = comments(folder)
+        assert said_comments["type: ml.g5.xlarge"] == "model_specs/sentences.yaml:3"
+        assert said_comments["count: 3"] == "environments/dev.yaml:9 (overrides)"
+        assert said_comments["startup: 300s"] == "environments/dev.yaml:5 (defaults)"
+        assert said_comments["triton: false"] == "model_specs/sentences.yaml:6"
+        assert said_comments["model_download: 600s"] == "default"
 
     def test_each_profile_that_applies_has_the_place_that_names_it(self, folder: FleetFolder) -> None:
         folder.write("profiles/base.yaml", "tags: {a: base}\n")
@@ -117,15 +117,15 @@ class TestEffectiveSpec:
         folder.write("profiles/big.yaml", "instance: {count: 2}\n")
         folder.write("model_specs/_folder.yaml", "tags: {b: folder}\nprofile: [gpu]\n")
         folder.environment("overrides:\n  sentences: {profile: big}\n")
-        said = comments(folder)
-        assert (said["base"], said["gpu"], said["big"]) == (
+        said_comments = comments(folder)
+        assert (said_comments["base"], said_comments["gpu"], said_comments["big"]) == (
             "profiles/gpu.yaml:2 (profile)",
             "model_specs/_folder.yaml:2 (folder)",
             "environments/dev.yaml:5 (overrides)",
         )
-        parsed = document(folder.root)
-        assert parsed["spec"]["profile"] == ["base", "gpu", "big"]
-        assert parsed["origins"]["/profile/2"] == {
+        parsed_document = document(folder.root)
+        assert parsed_document["spec"]["profile"] == ["base", "gpu", "big"]
+        assert parsed_document["origins"]["/profile/2"] == {
             "layer": "overrides",
             "file": "environments/dev.yaml",
             "line": 5,
@@ -144,8 +144,10 @@ class TestEffectiveSpec:
             "rollout: {strategy: canary, canary: 50%, bake: 10m}\nalarms: {latency_p99: 2s}\n"
             "scaling: {min: 1, max: 2, gpu_utilization: 60}\n"
         )
-        said = comments(folder)
-        assert {"canary: 50%", "bake: 600s", "latency_p99: 2000ms", "gpu_utilization: 60"} <= set(said)
+        said_comments = comments(folder)
+        assert {"canary: 50%", "bake: 600s", "latency_p99: 2000ms", "gpu_utilization: 60"} <= set(
+            said_comments
+        )
 
     def test_a_key_set_to_what_would_hold_anyway_is_the_users(self, folder: FleetFolder) -> None:
         folder.spec(base=SPEC.replace("xlarge", "xlarge, ami: null"))
@@ -153,10 +155,10 @@ class TestEffectiveSpec:
 
     def test_a_severity_that_is_left_out_beside_another_one_is_no_default(self, folder: FleetFolder) -> None:
         folder.spec("alarms: {errors: {critical: 2%}}\n")
-        said = shown(folder.root, "sentences", "--env", "dev", width=200)
-        [line] = re.findall(r"errors:\n +warning: null +# (.*)", said)
+        text = shown(folder.root, "sentences", "--env", "dev", width=200)
+        [line] = re.findall(r"errors:\n +warning: null +# (.*)", text)
         assert line.strip() == "not given"
-        assert "disk:\n    warning: 85%" in said
+        assert "disk:\n    warning: 85%" in text
 
     @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
@@ -173,7 +175,7 @@ class TestEffectiveSpec:
     def test_whatever_stands_in_it_reads_back(self, tmp_path: Path, data: dict[str, object]) -> None:
         file = tmp_path / "shown.yaml"
         lines = [
-            each.text.plain for each in spec_lines(EffectiveSpec({"cloudformation": data}, {}), tmp_path)
+            line.text.plain for line in spec_lines(EffectiveSpec({"cloudformation": data}, {}), tmp_path)
         ]
         file.write_text("\n".join(lines), encoding="utf-8")
         assert read_source(file).data == {"cloudformation": data}
@@ -213,9 +215,15 @@ class TestForAPerson:
     @pytest.mark.parametrize(("name", "env"), SHIPPED)
     def test_nothing_is_cut(self, name: str, env: str, width: int) -> None:
         output = squeezed(shown(ROOT, name, "--env", env, width=width))
-        said = document(ROOT, name, env)
-        places = [f"{each['file']}:{each['line']}" for each in said["origins"].values() if each["file"]]
-        decided = [each[part] for each in said["decisions"] for part in ("what", "value", "reason")]
+        said_document = document(ROOT, name, env)
+        places = [
+            f"{origin['file']}:{origin['line']}"
+            for origin in said_document["origins"].values()
+            if origin["file"]
+        ]
+        decided = [
+            decision[part] for decision in said_document["decisions"] for part in ("what", "value", "reason")
+        ]
         assert len(decided) > 60
         assert [each for each in places + decided if squeezed(each) not in output] == []
 
@@ -240,8 +248,8 @@ class TestForAPerson:
 class TestForAMachine:
     @pytest.mark.parametrize(("name", "env"), SHIPPED)
     def test_each_origin_points_at_a_value(self, name: str, env: str) -> None:
-        said = document(ROOT, name, env)
-        assert set(said) == {
+        said_document = document(ROOT, name, env)
+        assert set(said_document) == {
             "version",
             "endpoint",
             "environment",
@@ -251,8 +259,8 @@ class TestForAMachine:
             "origins",
             "decisions",
         }
-        for pointer, origin in said["origins"].items():
-            value = said["spec"]
+        for pointer, origin in said_document["origins"].items():
+            value = said_document["spec"]
             for part in pointer.split("/")[1:]:
                 key = part.replace("~1", "/").replace("~0", "~")  # RFC 6901
                 value = value[int(key) if isinstance(value, list) else key]
@@ -265,9 +273,9 @@ class TestForAMachine:
         assert origin == {"layer": "spec", "file": "model_specs/sentences.yaml", "line": 6}
 
     def test_each_decision_has_the_same_fields_and_dated_facts(self) -> None:
-        for each in document(ROOT, "sentence-embeddings")["decisions"]:
-            assert set(each) == {"group", "what", "value", "reason", "facts", "certain"}
-            assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", fact["date"]) for fact in each["facts"])
+        for decision in document(ROOT, "sentence-embeddings")["decisions"]:
+            assert set(decision) == {"group", "what", "value", "reason", "facts", "certain"}
+            assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", fact["date"]) for fact in decision["facts"])
 
 
 class TestMistakes:

@@ -89,9 +89,9 @@ def test_a_broken_spec_is_parsed_once_and_reported_each_time(
     for _ in range(2):
         with pytest.raises(FindingsError, match="images.yaml"):
             project.load("images")
-        assert [each.code for each in all_findings(project)] == ["FL101"]
+        assert [finding.code for finding in all_findings(project)] == ["FL101"]
     assert set(counts.values()) == {1}
-    assert [each.spec.endpoint for each in project.readable_specs()] == ["sentences"]
+    assert [spec.spec.endpoint for spec in project.readable_specs()] == ["sentences"]
 
 
 def test_another_environment_of_an_open_fleet_shares_its_files(

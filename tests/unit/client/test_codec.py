@@ -161,9 +161,9 @@ SURROGATE = np.array(["\ud800"], dtype=np.object_)
 def test_what_cannot_be_sent_is_refused_with_its_name_and_reason(
     value: Any, binary: bool, words: str
 ) -> None:
-    with pytest.raises(PayloadError) as refused:
+    with pytest.raises(PayloadError) as refusal:
         encode({"x": value}, binary=binary)
-    assert words in str(refused.value)
+    assert words in str(refusal.value)
 
 
 def test_one_name_in_place_of_a_list_of_outputs_is_refused() -> None:

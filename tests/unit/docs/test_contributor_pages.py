@@ -25,8 +25,8 @@ MADE = re.compile(r"NAME|SECTION|SUBJECT|THEME|tests/e2e/emulator/test_quotas.py
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_file_that_a_page_names_exists(page: str) -> None:
-    named = FILE.findall((ROOT / page).read_text())
-    assert [file for file in named if not MADE.search(file) and not (ROOT / file).exists()] == []
+    named_matches = FILE.findall((ROOT / page).read_text())
+    assert [file for file in named_matches if not MADE.search(file) and not (ROOT / file).exists()] == []
 
 
 def test_every_step_of_a_walk_names_what_its_file_defines() -> None:
@@ -37,10 +37,10 @@ def test_every_step_of_a_walk_names_what_its_file_defines() -> None:
 
 def test_the_architecture_has_every_layer() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = [each for contract in contracts for each in contract.get("layers", ())]
-    named = re.findall(r"`([a-z_.]+)`", (ROOT / "docs" / "architecture.md").read_text())
+    layers = [layer for contract in contracts for layer in contract.get("layers", ())]
+    named_matches = re.findall(r"`([a-z_.]+)`", (ROOT / "docs" / "architecture.md").read_text())
     packages = {name.removeprefix("triton_fleet.") for layer in layers for name in layer.split(" | ")}
-    assert packages - {*named} == set()
+    assert packages - {*named_matches} == set()
 
 
 def defined(file: str) -> set[str]:

@@ -49,13 +49,15 @@ def test_every_link_of_a_page_leads_to_a_place_that_is_there(page: Path) -> None
 
 
 def test_every_page_of_docs_can_be_reached_from_the_readme() -> None:
-    reached, left = set[Path](), [ROOT / "README.md"]
-    while left:
-        page = left.pop()
+    reached, remaining_roots = set[Path](), [ROOT / "README.md"]
+    while remaining_roots:
+        page = remaining_roots.pop()
         if page not in reached and page.suffix == ".md":
             reached.add(page)
             links = (link.partition("#")[0] for link in LINK.findall(page.read_text()))
-            left += [(page.parent / link).resolve() for link in links if link and "://" not in link]
+            remaining_roots += [
+                (page.parent / link).resolve() for link in links if link and "://" not in link
+            ]
     assert {
         page for page in PAGES if (ROOT / "docs") in page.parents and page.parent.name != "decisions"
     } <= reached

@@ -19,20 +19,20 @@ TEXT = (ROOT / "README.md").read_text()
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The shipped fleet without its model repositories."""
-    for each in (ROOT / part for part in SYNTHESIS_INPUTS):
-        if each.is_dir():
-            shutil.copytree(each, tmp_path / each.name)
-        elif each.is_file():
-            shutil.copy(each, tmp_path)
+    for root in (ROOT / part for part in SYNTHESIS_INPUTS):
+        if root.is_dir():
+            shutil.copytree(root, tmp_path / root.name)
+        elif root.is_file():
+            shutil.copy(root, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def shown(language: str) -> str:
     """The first block of a language."""
-    found = re.search(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 def checked(*words: str) -> str:

@@ -34,7 +34,7 @@ ACTORS = (
 @pytest.mark.parametrize(("file", "name"), TESTS, ids=lambda value: value)
 def test_the_test_of_an_entry_exists(root: Path, file: str, name: str) -> None:
     tree = ast.parse((root / file).read_text())
-    assert name in {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+    assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("actor", ENTRIES)

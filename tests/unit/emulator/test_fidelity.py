@@ -15,7 +15,7 @@ ROWS = [row for rows in behaviours().values() for row in rows]
 
 @cache
 def functions(file: Path) -> set[str]:
-    return {each.name for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.FunctionDef)}
+    return {node.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def test_only_what_is_kinder_than_aws_may_go_without_a_test() -> None:
 
 
 def test_no_behaviour_is_listed_twice() -> None:
-    told = [row.behaviour for row in ROWS]
-    assert len(told) == len(set(told))
+    behaviours = [row.behaviour for row in ROWS]
+    assert len(behaviours) == len(set(behaviours))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.behaviour)

@@ -28,12 +28,12 @@ def found(folder: FleetFolder, keys: str, base: str = SPEC) -> list[tuple[str, S
     findings: list[Finding] = folder.findings()
     if not findings:
         findings = list(resolve_project(open_project(folder.root, "dev")).warnings)
-    return [(each.code, each.severity) for each in findings]
+    return [(finding.code, finding.severity) for finding in findings]
 
 
 def texts(folder: FleetFolder, keys: str, base: str = SPEC) -> dict[str, str]:
     folder.spec(keys, base=base)
-    return {f"{each.key} {each.severity}": each.text for each in folder.resolve().alarms}
+    return {f"{alarm.key} {alarm.severity}": alarm.text for alarm in folder.resolve().alarms}
 
 
 class TestRecords:

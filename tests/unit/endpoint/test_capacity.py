@@ -126,8 +126,8 @@ def test_the_types_are_those_of_the_spec_and_of_its_own_variants_pools() -> None
 def test_the_most_is_said_by_the_count_by_scaling_or_by_a_schedule(
     keys: dict[str, object], most: int, key: tuple[str | int, ...]
 ) -> None:
-    found = capacity(spec(**keys), {})
-    assert (found.most, found.key) == (most, key)
+    actual_capacity = capacity(spec(**keys), {})
+    assert (actual_capacity.most, actual_capacity.key) == (most, key)
 
 
 def test_only_a_rolling_rollout_has_batches() -> None:

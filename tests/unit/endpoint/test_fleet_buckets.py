@@ -16,8 +16,8 @@ ALLOW = 'allow: {source-of-another-endpoint: "they know it"}\n'
 
 
 def repository(folder: FleetFolder, url: str, keys: str = "") -> None:
-    named = f'repository: "{url}", digest: "{DIGEST}"'
-    folder.spec(keys, base=SPEC.replace("repository: ../repository", named))
+    named_text = f'repository: "{url}", digest: "{DIGEST}"'
+    folder.spec(keys, base=SPEC.replace("repository: ../repository", named_text))
 
 
 def onnx(folder: FleetFolder, url: str, keys: str = "") -> None:
@@ -26,9 +26,11 @@ def onnx(folder: FleetFolder, url: str, keys: str = "") -> None:
 
 
 def errors(folder: FleetFolder) -> list[tuple[str, int | None]]:
-    found = folder.check()
+    findings = folder.check()
     return [
-        (each.code, each.line) for each in found if each.code == "FL753" and each.severity is Severity.ERROR
+        (finding.code, finding.line)
+        for finding in findings
+        if finding.code == "FL753" and finding.severity is Severity.ERROR
     ]
 
 
@@ -63,8 +65,8 @@ def test_a_repository_in_it_is_an_error_that_no_spec_can_allow(
 ) -> None:
     repository(folder, f"s3://{bucket}/{key}", ALLOW)
     assert errors(folder) == [("FL753", 5)]
-    assert "FL131" in {each.code for each in folder.check()}
-    assert "FL753" in {each.code for each in folder.findings()}
+    assert "FL131" in {finding.code for finding in folder.check()}
+    assert "FL753" in {finding.code for finding in folder.findings()}
 
 
 @pytest.mark.parametrize(
@@ -112,8 +114,8 @@ def test_uploads_for_the_endpoint_and_other_buckets_are_taken(folder: FleetFolde
 
 def test_the_hint_is_where_to_upload_it(folder: FleetFolder) -> None:
     repository(folder, f"s3://{OWN}/endpoints/rank/")
-    (found,) = [each for each in folder.check() if each.code == "FL753"]
-    assert found.hint == f"upload it below s3://{OWN}/uploads/sentences/, or to a bucket of your own"
+    (finding,) = [finding for finding in folder.check() if finding.code == "FL753"]
+    assert finding.hint == f"upload it below s3://{OWN}/uploads/sentences/, or to a bucket of your own"
 
 
 def test_no_lock_reads_it(folder: FleetFolder) -> None:
@@ -122,6 +124,6 @@ def test_no_lock_reads_it(folder: FleetFolder) -> None:
     def s3() -> None:
         raise AssertionError("S3 is asked")
 
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(folder.root, "dev"), s3)  # type: ignore[arg-type]
-    assert [each.code for each in refused.value.findings] == ["FL753"]
+    assert [finding.code for finding in refusal.value.findings] == ["FL753"]

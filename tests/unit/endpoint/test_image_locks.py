@@ -64,8 +64,8 @@ class TestMismatch:
         folder.spec(keys)
         if locked is not None:
             lock_image(folder, **locked)
-        (found,) = [each for each in folder.said() if " FL968 " in each]
-        assert found == f"sentences.lock.yaml:None FL968 {expected}"
+        (line,) = [line for line in folder.said() if " FL968 " in line]
+        assert line == f"sentences.lock.yaml:None FL968 {expected}"
 
     @pytest.mark.parametrize(("keys", "locked"), [("", None), (BUILT, {"key": KEY}), (FOUND, {})])
     def test_the_lock_of_the_specs_image_has_no_finding(
@@ -139,8 +139,8 @@ class TestFile:
     ) -> None:
         text = f"endpoint: sentences\narchives: {{}}\nimage:\n  digest: {DIGEST}\n  facts:\n    {wrong}\n"
         file = folder.write("locks/dev/sentences.lock.yaml", text)
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             load_lock(file)
-        (found,) = raised.value.findings
-        assert found.line == 6
-        assert f"`{key}`" in found.message
+        (finding,) = error_info.value.findings
+        assert finding.line == 6
+        assert f"`{key}`" in finding.message

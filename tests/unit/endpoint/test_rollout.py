@@ -61,11 +61,11 @@ class TestTimeOut:
         many = FOUR.replace("count: 4", "count: 20")
         folder.spec("rollout: {strategy: rolling, step: 5%, bake: 10m}\n", base=many)
         endpoint = resolve_project(open_project(folder.root, "dev"))
-        assert [each.code for each in endpoint.warnings] == ["FL281"]
+        assert [warning.code for warning in endpoint.warnings] == ["FL281"]
         assert endpoint.warnings[0].message.startswith("waits and starts may take 72000s")
-        (resolved,) = endpoint.endpoints
-        assert resolved.rollout is not None
-        assert resolved.rollout.timeout == 28800
+        (resolved_endpoint,) = endpoint.endpoints
+        assert resolved_endpoint.rollout is not None
+        assert resolved_endpoint.rollout.timeout == 28800
 
 
 class TestAlarms:
@@ -82,14 +82,14 @@ class TestAlarms:
 
     def test_the_strictest_severity_calls_it_back(self, folder: FleetFolder) -> None:
         keys = "alarms: {latency_p99: {warning: 200ms, critical: 1s}, errors: {critical: 5%}}\n"
-        assert [each.threshold for each in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [
+        assert [alarm.threshold for alarm in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [
             0.05,
             200_000,
         ]
 
     @pytest.mark.parametrize("keys", ["", "alarms: null\n", "alarms: {errors: null}\n"])
     def test_one_percent_of_errors_does_where_nobody_says_more(self, folder: FleetFolder, keys: str) -> None:
-        assert [each.threshold for each in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [0.01]
+        assert [alarm.threshold for alarm in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [0.01]
 
     def test_a_latency_that_nobody_called_too_long_is_asked_for(self, folder: FleetFolder) -> None:
         assert codes(folder, "rollout: {strategy: all-at-once, rollback_on: [latency]}\n") == ["FL283"]

@@ -53,7 +53,7 @@ def variables(folder: FleetFolder, keys: str = "") -> Mapping[str, str]:
 def joined(found: Mapping[str, str], name: str) -> Any:
     """A document of several variables, as the container joins them."""
     parts = [name, *(f"{name}_{index}" for index in range(1, 100))]
-    return json.loads("".join(found[each] for each in parts if each in found))
+    return json.loads("".join(found[part] for part in parts if part in found))
 
 
 class TestRoutes:
@@ -75,10 +75,10 @@ class TestRoutes:
     def test_the_only_route_and_the_one_that_is_named_answer_calls_that_name_none(
         self, folder: FleetFolder
     ) -> None:
-        one = variables(folder, "routes: {yolov5: detector}\n")
-        named = variables(folder, "default_model: resnet\n")
-        assert joined(one, "TRITON_FLEET_ROUTES")["default"] == "yolov5"
-        assert joined(named, "TRITON_FLEET_ROUTES")["default"] == "resnet"
+        first_variables = variables(folder, "routes: {yolov5: detector}\n")
+        named_variables = variables(folder, "default_model: resnet\n")
+        assert joined(first_variables, "TRITON_FLEET_ROUTES")["default"] == "yolov5"
+        assert joined(named_variables, "TRITON_FLEET_ROUTES")["default"] == "resnet"
 
     def test_a_document_that_is_longer_than_one_variable_is_cut_into_several(
         self, folder: FleetFolder
@@ -86,35 +86,39 @@ class TestRoutes:
         lock_models(
             folder, {f"a-model-with-a-long-name-{number:02}": {"versions": ["1"]} for number in range(40)}
         )
-        found = variables(folder)
-        assert all(len(value) <= 1024 for value in found.values())
-        assert "TRITON_FLEET_ROUTES_2" in found
-        assert len(joined(found, "TRITON_FLEET_ROUTES")["routes"]) == 40
+        actual_variables = variables(folder)
+        assert all(len(value) <= 1024 for value in actual_variables.values())
+        assert "TRITON_FLEET_ROUTES_2" in actual_variables
+        assert len(joined(actual_variables, "TRITON_FLEET_ROUTES")["routes"]) == 40
 
 
 class TestOptions:
     def test_settings_of_the_container_are_options_of_its_tritonserver(self, folder: FleetFolder) -> None:
-        found = variables(folder, "container: {thread_count: 4, additional_args: [--log-format=ISO8601]}\n")
-        options = joined(found, "TRITON_FLEET_OPTIONS")
+        actual_variables = variables(
+            folder, "container: {thread_count: 4, additional_args: [--log-format=ISO8601]}\n"
+        )
+        options = joined(actual_variables, "TRITON_FLEET_OPTIONS")
         assert {"--http-thread-count=4", "--log-format=ISO8601", "--log-verbose=false"} <= set(options)
         assert {"--allow-metrics=true", "--metrics-port=23000"} <= set(options)
 
     def test_the_container_gets_no_setting_of_awss_start_script(self, folder: FleetFolder) -> None:
-        found = variables(folder, "environment: {HF_HOME: /tmp/hf}\n")
-        assert [name for name in found if name.startswith("SAGEMAKER_")] == []
-        assert found["HF_HOME"] == "/tmp/hf"
+        actual_variables = variables(folder, "environment: {HF_HOME: /tmp/hf}\n")
+        assert [name for name in actual_variables if name.startswith("SAGEMAKER_")] == []
+        assert actual_variables["HF_HOME"] == "/tmp/hf"
 
     def test_metrics_have_the_endpoints_namespace_and_no_log_group_of_their_own(
         self, folder: FleetFolder
     ) -> None:
-        found = variables(folder)
-        assert found["TRITON_FLEET_METRICS_NAMESPACE"] == "TritonFleet/sentences"
+        actual_variables = variables(folder)
+        assert actual_variables["TRITON_FLEET_METRICS_NAMESPACE"] == "TritonFleet/sentences"
         assert folder.resolve().log_groups == ("/aws/sagemaker/Endpoints/sentences",)
 
     def test_without_metrics_nothing_is_published(self, folder: FleetFolder) -> None:
-        found = variables(folder, "metrics: {triton: false}\n")
-        assert "TRITON_FLEET_METRICS_NAMESPACE" not in found
-        assert not [each for each in joined(found, "TRITON_FLEET_OPTIONS") if "metrics-port" in each]
+        actual_variables = variables(folder, "metrics: {triton: false}\n")
+        assert "TRITON_FLEET_METRICS_NAMESPACE" not in actual_variables
+        assert not [
+            each for each in joined(actual_variables, "TRITON_FLEET_OPTIONS") if "metrics-port" in each
+        ]
 
     def test_verbose_logs_have_a_line_for_each_call(self, folder: FleetFolder) -> None:
         assert variables(folder, "container: {log_verbose: true}\n")["TRITON_FLEET_ACCESS_LOG"] == "all"
@@ -139,9 +143,11 @@ class TestModel:
                 "archives": {"sentences": {"digest": DIGEST, "size": 1, "models": dict(THREE)}},
             }
         )
-        found = EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=lock)
-        assert [each.name for each in found.called_models()] == ["detector"]
-        assert {each.name for each in found.answering_models()} == {"detector", "yolov5s"}
+        context = EndpointContext(
+            loaded=project.load("sentences"), environment=project.environment, lock=lock
+        )
+        assert [model.name for model in context.called_models()] == ["detector"]
+        assert {model.name for model in context.answering_models()} == {"detector", "yolov5s"}
 
 
 @pytest.mark.parametrize(
@@ -175,8 +181,8 @@ class TestModel:
 )
 def test_a_mistake_is_reported_at_its_line(folder: FleetFolder, keys: str, expected: str) -> None:
     folder.spec(f"{SHARED}{keys}\n")
-    found = [each for each in folder.said() if each.startswith("sentences.yaml:7 ")]
-    assert [each for each in found if expected in each], folder.said()
+    lines = [line for line in folder.said() if line.startswith("sentences.yaml:7 ")]
+    assert [line for line in lines if expected in line], folder.said()
 
 
 SAMPLE = "samples: [{{name: one, inputs: {{x: {{datatype: FP32, shape: [1], data: 1}}}}{}}}]\n"
@@ -197,7 +203,7 @@ def test_a_sample_that_the_router_would_answer_with_404_is_reported(
     folder: FleetFolder, keys: str, expected: str
 ) -> None:
     folder.spec(SHARED + SAMPLE.format(keys))
-    assert [each for each in folder.said() if expected in each], folder.said()
+    assert [line for line in folder.said() if expected in line], folder.said()
 
 
 def test_a_sample_of_a_version_that_is_served_is_right(folder: FleetFolder) -> None:
@@ -210,7 +216,7 @@ def test_a_sample_of_a_model_without_known_versions_is_not_reported_beside_the_m
 ) -> None:
     lock_models(folder, {"resnet": {"backend": "onnxruntime", "versions": [], "size": 1}})
     folder.spec(SHARED + SAMPLE.format(", model: resnet, version: 2"))
-    codes = {each.split()[1] for each in folder.said()}
+    codes = {line.split()[1] for line in folder.said()}
     assert "FL735" in codes
     assert "FL733" not in codes
 
@@ -225,7 +231,7 @@ def test_the_weights_of_all_models_count_together_as_nothing_is_unloaded(folder:
     for names, count in ((["one"], 0), (["one", "two"], 1)):
         lock_models(folder, dict.fromkeys(names, half))
         folder.spec(f"{SHARED}routes: {{first: one}}\n")
-        assert len([each for each in folder.said() if " FL251 " in each]) == count, folder.said()
+        assert len([line for line in folder.said() if " FL251 " in line]) == count, folder.said()
 
 
 def test_a_sample_that_is_to_be_answered_with_404_may_name_what_there_is_not(folder: FleetFolder) -> None:
@@ -234,8 +240,8 @@ def test_a_sample_that_is_to_be_answered_with_404_may_name_what_there_is_not(fol
 
 
 def test_the_limit_of_a_gpus_memory_is_an_option_for_each_gpu(folder: FleetFolder) -> None:
-    found = variables(folder, "container: {model_load_gpu_limit: 0.8}\n")
-    assert "--model-load-gpu-limit=0:0.8" in joined(found, "TRITON_FLEET_OPTIONS")
+    actual_variables = variables(folder, "container: {model_load_gpu_limit: 0.8}\n")
+    assert "--model-load-gpu-limit=0:0.8" in joined(actual_variables, "TRITON_FLEET_OPTIONS")
 
 
 @pytest.mark.parametrize(
@@ -250,14 +256,14 @@ def test_a_route_without_a_version_is_reported_as_the_container_would_wait_for_e
 ) -> None:
     lock_models(folder, {"one": {"backend": "onnxruntime", "versions": versions}})
     folder.spec(SHARED)
-    assert [each for each in folder.said() if f"FL735 {expected}" in each], folder.said()
+    assert [line for line in folder.said() if f"FL735 {expected}" in line], folder.said()
 
 
 def test_a_decoupled_part_of_an_ensemble_that_is_called_is_reported(folder: FleetFolder) -> None:
     part = {"backend": "python", "versions": ["1"], "decoupled": True}
     lock_models(folder, {"all": {"backend": "ensemble", "steps": ["part"], "versions": ["1"]}, "part": part})
     folder.spec(f"{SHARED}routes: {{all: all}}\n")
-    assert [each for each in folder.said() if "FL258 model 'part' is decoupled" in each], folder.said()
+    assert [line for line in folder.said() if "FL258 model 'part' is decoupled" in line], folder.said()
 
 
 def test_a_lock_has_the_versions_of_folders_without_files(folder: FleetFolder) -> None:
@@ -268,12 +274,12 @@ def test_a_lock_has_the_versions_of_folders_without_files(folder: FleetFolder) -
     folder.write("repository/whole/config.pbtxt", f"{ENSEMBLE}{policy}")
     folder.spec(SHARED)
     project = open_project(folder.root, "dev")
-    found = (
+    models = (
         measured_lock(SpecRepositories(project.load("sentences")), project.environment)
         .archives["sentences"]
         .models
     )
-    assert {name: each.versions for name, each in found.items()} == {"embed": ("1", "12"), "whole": ("3",)}
+    assert {name: model.versions for name, model in models.items()} == {"embed": ("1", "12"), "whole": ("3",)}
 
 
 ENSEMBLE = """\

@@ -39,9 +39,9 @@ def test_a_picture_is_as_large_as_it_fits_into_the_letterbox_and_grey_is_beside_
 ) -> None:
     pixels = detector.letterbox(Image.new("RGB", size, (255, 0, 51)))
     assert (pixels.shape, pixels.dtype) == ((1, 3, 640, 640), np.float32)
-    left, top, right, bottom = inside
+    remaining_number, top, right, bottom = inside
     wanted = np.full((640, 640, 3), 128 / 255)
-    wanted[top:bottom, left:right] = [1.0, 0.0, 0.2]
+    wanted[top:bottom, remaining_number:right] = [1.0, 0.0, 0.2]
     assert np.abs(pixels[0].transpose(1, 2, 0) - wanted).max() < 1e-6
 
 
@@ -90,11 +90,11 @@ def test_boxes_without_an_area_are_answered_and_not_divided_by(detector: Any) ->
 def test_at_most_1000_are_answered_the_best_of_all(detector: Any) -> None:
     scores = np.linspace(0.6, 0.9, 1200)
     rows = [row(10 * (n % 60), 10 * (n // 60), 5, score, c1=1.0) for n, score in enumerate(scores)]
-    kept = found(detector, *rows)
-    assert len(kept) == 1000
-    assert [each[5] for each in kept] == [round(float(score), 4) for score in scores.astype(np.float32)][
-        :199:-1
-    ]
+    kept_rows = found(detector, *rows)
+    assert len(kept_rows) == 1000
+    assert [kept_row[5] for kept_row in kept_rows] == [
+        round(float(score), 4) for score in scores.astype(np.float32)
+    ][:199:-1]
 
 
 def ask(module: Any, encoded: bytes, repository: Path) -> str:

@@ -128,8 +128,8 @@ def test_the_five_best_tokens_are_answered_in_the_text_with_their_probabilities(
             "attention_mask": [[1] * 9],
         }
         logits = np.full((1, 9, 30_522), -100, np.float32)
-        known = [VOCABULARY.index(word) for word in ("the", "them", "love", "that", "success", "##s")]
-        logits[0, 6, known] = np.log([10, 5, 50, 12, 20, 3])
+        known_indexes = [VOCABULARY.index(word) for word in ("the", "them", "love", "that", "success", "##s")]
+        logits[0, 6, known_indexes] = np.log([10, 5, 50, 12, 20, 3])
         return {"output": logits}
 
     with python_model("bert_base_text", answer=bert) as module:

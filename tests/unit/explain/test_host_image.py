@@ -16,26 +16,28 @@ def shown(value: object) -> Decision:
 
 
 def test_it_is_named_and_not_chosen() -> None:
-    found = shown(OTHER)
-    assert found.value == OTHER
-    assert found.reason.startswith(f"named in `cloudformation.EndpointConfig.{KEY}`; driver 535, for CUDA 12")
-    assert "chosen" not in found.reason
+    decision = shown(OTHER)
+    assert decision.value == OTHER
+    assert decision.reason.startswith(
+        f"named in `cloudformation.EndpointConfig.{KEY}`; driver 535, for CUDA 12"
+    )
+    assert "chosen" not in decision.reason
 
 
 def test_one_that_sagemaker_refuses_at_times_is_explained_so() -> None:
     spec = {"triton": "25.09", "instance": {"type": "ml.p4d.24xlarge"}}
-    found = host_image(Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context())
-    assert not found.certain
-    assert found.reason.endswith("SageMaker accepts it on p4d instances, but not at all times")
+    decision = host_image(Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context())
+    assert not decision.certain
+    assert decision.reason.endswith("SageMaker accepts it on p4d instances, but not at all times")
 
 
 def test_one_that_the_catalog_does_not_have_is_told_by_name() -> None:
-    found = shown("no-such-thing")
-    assert found.value is None
-    assert found.reason.endswith("names no-such-thing, which the catalog does not have")
+    decision = shown("no-such-thing")
+    assert decision.value is None
+    assert decision.reason.endswith("names no-such-thing, which the catalog does not have")
 
 
 def test_where_it_is_taken_out_sagemaker_chooses() -> None:
-    found = shown(None)
-    assert found.value == OWN_CHOICE
-    assert found.reason == f"`cloudformation.EndpointConfig.{KEY}` removes it"
+    decision = shown(None)
+    assert decision.value == OWN_CHOICE
+    assert decision.reason == f"`cloudformation.EndpointConfig.{KEY}` removes it"

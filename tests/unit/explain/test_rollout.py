@@ -12,13 +12,13 @@ from triton_fleet.project.project import open_project
 def made(folder: FleetFolder, keys: str, base: str = SPEC) -> list[Decision]:
     folder.spec(keys, base=base)
     project = open_project(folder.root, "dev", ["sentences"])
-    loaded = project.load("sentences")
-    context, wrong = locked_context(project, loaded)
+    spec = project.load("sentences")
+    context, wrong = locked_context(project, spec)
     return list(decisions(context, project.deployment, project.fleet.prices, wrong))
 
 
 def values(shown: list[Decision], group: str) -> list[tuple[str, str | None]]:
-    return [(each.what, each.value) for each in shown if each.group == group]
+    return [(decision.what, decision.value) for decision in shown if decision.group == group]
 
 
 def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: FleetFolder) -> None:
@@ -45,14 +45,14 @@ def test_an_endpoint_that_nothing_calls_back_is_shown_as_such(folder: FleetFolde
 def test_alarms_are_shown_with_their_conditions_and_who_hears_of_them(folder: FleetFolder) -> None:
     folder.environment("notifications: {critical: [oncall@example.com]}\n")
     keys = "alarms: {latency_p50: 50ms, gpu_memory: 90%, errors: null, disk: null}\n"
-    shown = made(folder, keys, SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge"))
-    assert values(shown, "alarms") == [
+    decisions = made(folder, keys, SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge"))
+    assert values(decisions, "alarms") == [
         ("latency_p50, warning", "p50 of ModelLatency above 50 ms in 3 of 5 minutes"),
         ("gpu_memory, warning", "Maximum of GPUMemoryUtilization above 90% in 3 of 5 minutes"),
         ("memory, warning", "Maximum of MemoryUtilization above 90% in 3 of 5 minutes"),
         ("warning goes to", "nobody"),
     ]
-    reasons = [each.reason for each in shown if each.group == "alarms"]
+    reasons = [decision.reason for decision in decisions if decision.group == "alarms"]
     assert reasons[0] == "from `alarms.latency_p50`; minutes with fewer than 10 calls do not count"
     assert reasons[1] == "from `alarms.gpu_memory`; deployed as 360: the metric adds up a machine's parts"
     assert reasons[2] == "a default; `alarms: {memory: null}` switches it off"
@@ -61,25 +61,27 @@ def test_alarms_are_shown_with_their_conditions_and_who_hears_of_them(folder: Fl
 
 
 def test_targets_are_shown_in_the_units_of_their_metrics(folder: FleetFolder) -> None:
-    shown = made(folder, "scaling: {min: 1, max: 4, concurrent_requests: 12, cpu_utilization: 70}\n")
-    assert values(shown, "scaling")[1:] == [
+    decisions = made(folder, "scaling: {min: 1, max: 4, concurrent_requests: 12, cpu_utilization: 70}\n")
+    assert values(decisions, "scaling")[1:] == [
         ("target of ConcurrentRequestsPerModel (AWS/SageMaker)", "12"),
         ("target of CPUUtilization (/aws/sagemaker/Endpoints)", "280 Percent"),
         ("a new instance answers after", "about 12 minutes"),
     ]
-    assert "70 % of one vCPU x 4" in next(each.reason for each in shown if "CPUUtil" in each.what)
+    assert "70 % of one vCPU x 4" in next(
+        decision.reason for decision in decisions if "CPUUtil" in decision.what
+    )
 
 
 def test_schedules_are_shown_with_when_they_begin(folder: FleetFolder) -> None:
     schedule = '{name: day, at: "cron(0 8 ? * MON *)", time_zone: Europe/Berlin, min: 2}'
-    shown = made(folder, f"scaling: {{min: 1, max: 4, schedules: [{schedule}]}}\n")
-    (found,) = [each for each in shown if each.what == "schedule day"]
-    assert found.value == "min 2"
-    assert found.reason.startswith("from cron(0 8 ? * MON *) in Europe/Berlin on")
+    decisions = made(folder, f"scaling: {{min: 1, max: 4, schedules: [{schedule}]}}\n")
+    (decision,) = [decision for decision in decisions if decision.what == "schedule day"]
+    assert decision.value == "min 2"
+    assert decision.reason.startswith("from cron(0 8 ? * MON *) in Europe/Berlin on")
 
 
 def test_what_a_deploy_ends_with_is_shown_sample_by_sample(folder: FleetFolder) -> None:
-    shown = made(
+    decisions = made(
         folder,
         """\
         samples:
@@ -90,7 +92,7 @@ def test_what_a_deploy_ends_with_is_shown_sample_by_sample(folder: FleetFolder) 
           - {name: none, inputs: {}, status: 400}
         """,
     )
-    assert values(shown, "check") == [
+    assert values(decisions, "check") == [
         ("configuration", "in service with the new one"),
         ("sample pair", "y FP32 [1, -1] values within 0.5, z"),
         ("sample any", "answered with status 200"),

@@ -20,11 +20,11 @@ DOUBLE = {"y": {"datatype": "FP32", "shape": [1, 2], "data": [2, 4], "tolerance"
 
 def raising(*errors: Exception) -> Callable[[str | None], dict[str, Any]]:
     """A model that refuses so many times, and then answers right."""
-    left = list(errors)
+    remaining_errors = list(errors)
 
     def invoke(_: str | None) -> dict[str, Any]:
-        if left:
-            raise left.pop(0)
+        if remaining_errors:
+            raise remaining_errors.pop(0)
         return {"y": np.array([[2, 4]], np.float32)}
 
     return invoke
@@ -36,9 +36,9 @@ def late(event: dict[str, Any]) -> dict[str, Any]:
 
 class TestConfiguration:
     def test_without_samples_the_endpoint_is_in_service_with_its_new_configuration(self) -> None:
-        done = SampledEndpoint(config="NEW").checked()
-        assert done["IsComplete"] is True
-        assert done["Data"]["Summary"].startswith(
+        values = SampledEndpoint(config="NEW").checked()
+        assert values["IsComplete"] is True
+        assert values["Data"]["Summary"].startswith(
             "Endpoint doubles is in service with new; targets loaded: 0"
         )
 
@@ -61,11 +61,11 @@ class TestConfiguration:
             SampledEndpoint(status=status, failure="no capacity").checked()
 
     def test_another_configuration_fails_and_is_named_with_what_to_look_at(self) -> None:
-        with pytest.raises(CheckError) as failed:
+        with pytest.raises(CheckError) as failure:
             SampledEndpoint(config="old", failure="alarm rang").checked()
-        assert "runs the configuration old instead of new: SageMaker rolled" in str(failed.value)
-        assert "SageMaker reports: alarm rang" in str(failed.value)
-        assert "aws sagemaker describe-endpoint --endpoint-name doubles" in failed.value.remedy
+        assert "runs the configuration old instead of new: SageMaker rolled" in str(failure.value)
+        assert "SageMaker reports: alarm rang" in str(failure.value)
+        assert "aws sagemaker describe-endpoint --endpoint-name doubles" in failure.value.remedy
 
     def test_no_endpoint_at_all_fails(self) -> None:
         with pytest.raises(
@@ -78,25 +78,25 @@ class TestWhatIsNotChecked:
     @pytest.mark.parametrize("status", ["", "Failed"])
     def test_a_deletion_succeeds_whatever_the_endpoint_is(self, status: str) -> None:
         endpoint = SampledEndpoint(status=status)
-        begun = endpoint.begun(endpoint.event(kind="Delete"))
-        assert begun["PhysicalResourceId"] == "mine"
-        assert begun["Data"]["Summary"] == "Nothing to do: the check is deleted."
-        assert endpoint.looked(begun) == {"IsComplete": True}
+        initial_values = endpoint.begun(endpoint.event(kind="Delete"))
+        assert initial_values["PhysicalResourceId"] == "mine"
+        assert initial_values["Data"]["Summary"] == "Nothing to do: the check is deleted."
+        assert endpoint.looked(initial_values) == {"IsComplete": True}
 
     def test_an_update_of_a_stack_that_rolls_back_succeeds_and_says_so(self) -> None:
         endpoint = SampledEndpoint(status="Failed", stack="UPDATE_ROLLBACK_IN_PROGRESS")
-        begun = endpoint.begun(endpoint.event(sample(DOUBLE)))
-        assert begun["Data"]["Summary"] == "Nothing is checked, because the stack rolls back."
-        assert endpoint.looked(begun) == {"IsComplete": True}
+        initial_values = endpoint.begun(endpoint.event(sample(DOUBLE)))
+        assert initial_values["Data"]["Summary"] == "Nothing is checked, because the stack rolls back."
+        assert endpoint.looked(initial_values) == {"IsComplete": True}
         assert endpoint.calls == []
 
     def test_a_creation_is_checked_and_its_name_stays_for_good(self) -> None:
         endpoint = SampledEndpoint()
-        begun = endpoint.begun(endpoint.event(kind="Create"))
-        assert begun["PhysicalResourceId"] == "stack/fleet/1/Check"
-        again = endpoint.begun(endpoint.event(kind="Update"))
-        assert again["PhysicalResourceId"] == "mine"
-        assert 1790 < again["Deadline"] - time.time() <= 1800
+        initial_values = endpoint.begun(endpoint.event(kind="Create"))
+        assert initial_values["PhysicalResourceId"] == "stack/fleet/1/Check"
+        second_values = endpoint.begun(endpoint.event(kind="Update"))
+        assert second_values["PhysicalResourceId"] == "mine"
+        assert 1790 < second_values["Deadline"] - time.time() <= 1800
 
 
 class TestWhatPasses:
@@ -115,16 +115,16 @@ class TestWhatPasses:
     )
     def test_a_refusal_of_the_moment_is_tried_again(self, error: Exception) -> None:
         endpoint = SampledEndpoint(invoke=raising(error))
-        begun = endpoint.begun(endpoint.event(sample(DOUBLE)))
-        assert endpoint.looked(begun) == NOT_YET
-        assert endpoint.looked(begun)["IsComplete"] is True
+        initial_values = endpoint.begun(endpoint.event(sample(DOUBLE)))
+        assert endpoint.looked(initial_values) == NOT_YET
+        assert endpoint.looked(initial_values)["IsComplete"] is True
 
     def test_at_the_deadline_the_last_refusal_is_told(self) -> None:
         endpoint = SampledEndpoint(invoke=raising(model_error(503, "still loading")))
         event = late(endpoint.begun(endpoint.event(sample(DOUBLE))))
-        with pytest.raises(CheckError) as failed:
+        with pytest.raises(CheckError) as failure:
             endpoint.looked(event)
-        assert str(failed.value).startswith(
+        assert str(failure.value).startswith(
             "Endpoint doubles could not be checked within 30 minutes. Last problem: Endpoint doubles, sample pair:"
             " the model answers with status 503: still loading. See the log group"
         )
@@ -155,9 +155,9 @@ class TestSamples:
 
     def test_a_wrong_number_fails_at_once_with_place_numbers_tolerance_and_remedy(self) -> None:
         endpoint = SampledEndpoint(invoke=lambda _: {"y": np.array([[2, 6]], np.float32)})
-        with pytest.raises(CheckError) as failed:
+        with pytest.raises(CheckError) as failure:
             endpoint.checked(sample(DOUBLE))
-        assert str(failed.value) == (
+        assert str(failure.value) == (
             "Endpoint doubles, sample pair: output y[0, 1] is 6, expected 4 (tolerance 0.001); 1 of 2 values"
             " differ. If the new model is right, change the sample in the spec, else fix the model; then deploy"
             " again."
@@ -172,15 +172,15 @@ class TestSamples:
 
     def test_why_a_model_does_not_load_is_told_to_the_end_and_the_log_is_named_not_the_sample(self) -> None:
         folder = f"/opt/ml/models/{'0a' * 32}/model"
-        said = (
+        text = (
             f"load failed for model '{folder}': {'x' * 500}; '{folder}::dali': model.dali: it is no pipeline;"
         )
-        with pytest.raises(CheckError) as failed:
-            SampledEndpoint(invoke=raising(model_error(400, said))).checked(sample(DOUBLE))
-        told = str(failed.value)
-        assert "load failed for model ''" in told and folder not in told
-        assert "… x" in told and "'dali': model.dali: it is no pipeline;. See the log group" in told
-        assert "change the sample" not in told
+        with pytest.raises(CheckError) as failure:
+            SampledEndpoint(invoke=raising(model_error(400, text))).checked(sample(DOUBLE))
+        told_text = str(failure.value)
+        assert "load failed for model ''" in told_text and folder not in told_text
+        assert "… x" in told_text and "'dali': model.dali: it is no pipeline;. See the log group" in told_text
+        assert "change the sample" not in told_text
 
     def test_a_model_that_has_to_refuse_passes_when_it_does_and_fails_when_it_answers(self) -> None:
         endpoint = SampledEndpoint(invoke=raising(model_error(400)))
@@ -219,15 +219,15 @@ class TestSamples:
 
     def test_a_message_fits_cloudformations_answer_and_keeps_its_remedy(self) -> None:
         error = refusal("InvokeEndpoint", "ValidationError", "x" * 5000)
-        with pytest.raises(CheckError) as failed:
+        with pytest.raises(CheckError) as failure:
             SampledEndpoint(invoke=raising(error)).checked(sample())
-        assert len(str(failed.value)) <= 1500
-        assert str(failed.value).endswith("what `samples` and `warm` of the spec name.")
+        assert len(str(failure.value)) <= 1500
+        assert str(failure.value).endswith("what `samples` and `warm` of the spec name.")
 
     def test_what_nobody_foresaw_is_told_without_a_trace(self) -> None:
-        denied = refusal("InvokeEndpoint", "ValidationError", "not you")
+        error = refusal("InvokeEndpoint", "ValidationError", "not you")
         with pytest.raises(CheckError, match="SageMaker refuses the call with ValidationError: not you"):
-            SampledEndpoint(invoke=raising(denied)).checked(sample())
+            SampledEndpoint(invoke=raising(error)).checked(sample())
         with pytest.raises(CheckError, match="Endpoint doubles could not be checked: JSONDecodeError"):
             SampledEndpoint().checked(Samples="[")
 

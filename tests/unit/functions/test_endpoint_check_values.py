@@ -32,8 +32,10 @@ def sent(**tensor: Any) -> dict[str, Any]:
     size = int(kind.rpartition("=")[2])
     header = json.loads(body[:size])
     assert header.pop("parameters") == {"binary_data_output": True}
-    renamed = json.dumps({"outputs": header["inputs"]}).encode()
-    return dict(codec.decode(renamed + body[size:], f"{kind.rpartition('=')[0]}={len(renamed)}"))
+    renamed_content = json.dumps({"outputs": header["inputs"]}).encode()
+    return dict(
+        codec.decode(renamed_content + body[size:], f"{kind.rpartition('=')[0]}={len(renamed_content)}")
+    )
 
 
 def wrong(wanted: dict[str, Any], got: Any, datatype: str | None = None) -> str | None:
@@ -96,10 +98,10 @@ def test_a_large_answer_is_compared_without_a_list_of_its_values(wanted: int) ->
     got = np.full(250_000, 7)
     body, kind = answer({"y": got})
     sample = {"name": "one", "inputs": {}, "outputs": {"y": {"data": wanted}}}
-    (parsed,) = Sample.all_of(json.dumps([sample]))
+    (parsed_sample,) = Sample.all_of(json.dumps([sample]))
     tracemalloc.start()
     try:
-        assert (difference(parsed, outputs_of(body, kind)) is None) is (wanted == 7)
+        assert (difference(parsed_sample, outputs_of(body, kind)) is None) is (wanted == 7)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

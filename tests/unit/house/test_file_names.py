@@ -81,8 +81,10 @@ def is_refused(name: str) -> bool:
 
 
 def refused_paths() -> set[str]:
-    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
-    files = [PurePosixPath(line) for line in listed.stdout.splitlines() if (ROOT / line).exists()]
+    process = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [PurePosixPath(line) for line in process.stdout.splitlines() if (ROOT / line).exists()]
     paths = {path for file in files for path in (file, *file.parents)}
     return {str(path) for path in paths if is_refused(path.stem)}
 
@@ -129,13 +131,13 @@ def refused_names(source: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("folder", GATED)
 def test_no_participle_adverb_or_pronoun_names_anything_in_gated_sources(folder: str) -> None:
-    found = [
+    lines = [
         f"{file.relative_to(ROOT)}:{line}: {name}"
         for file in sorted((ROOT / folder).rglob("*.py"))
         for line, name in refused_names(file.read_text())
         if name not in DICTATED
     ]
-    assert found == [], "end the name with a noun, or begin it with a verb (docs/add/style.md)"
+    assert lines == [], "end the name with a noun, or begin it with a verb (docs/add/style.md)"
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def modules(root: Path) -> dict[str, ast.Module]:
 def formats_read(module: ast.Module) -> set[str]:
     """Of "tar" and "gzip" those that a module reads, or might: each use of a library that is none of `WRITES`."""
     libraries = dict(_libraries(module))
-    written = {
+    written_ids = {
         id(call.func) for call in ast.walk(module) if isinstance(call, ast.Call) and _is_to_write(call)
     }
     found = set[str]()
@@ -63,10 +63,10 @@ def formats_read(module: ast.Module) -> set[str]:
             case ast.Attribute(attr=name) if name in READS_ALL:
                 found.add(READS_ALL[name])
             case ast.Attribute(value=ast.Name(id=library), attr=name) if library in libraries:
-                if name not in WRITES and id(node) not in written:
+                if name not in WRITES and id(node) not in written_ids:
                     found.add(libraries[library])
             case ast.ImportFrom(module=str(library)) if library in LIBRARIES:
-                if any(f"{library}.{each.name}" not in LIBRARIES for each in node.names):
+                if any(f"{library}.{name.name}" not in LIBRARIES for name in node.names):
                     found.add(LIBRARIES[library])
     return found
 
@@ -76,16 +76,17 @@ def _libraries(module: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(module):
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            for each in node.names:
-                if kind := LIBRARIES.get(package + each.name):
-                    yield each.asname or each.name, kind
+            for name in node.names:
+                if kind := LIBRARIES.get(package + name.name):
+                    yield name.asname or name.name, kind
 
 
 def _is_to_write(call: ast.Call) -> bool:
     """Whether an argument is a mode that writes, such as "wb" and "w|"."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given_arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     return any(
-        isinstance(each, ast.Constant) and each.value in ("w", "wb", "w|", "x", "xb") for each in given
+        isinstance(given_argument, ast.Constant) and given_argument.value in ("w", "wb", "w|", "x", "xb")
+        for given_argument in given_arguments
     )
 
 
@@ -161,7 +162,7 @@ def _names_config(module: ast.Module, constants: set[tuple[str, str]]) -> bool:
         match node:
             case ast.Constant(value=value) if value == CONFIG:
                 return True
-            case ast.ImportFrom() if {(node.module, each.name) for each in node.names} & constants:
+            case ast.ImportFrom() if {(node.module, name.name) for name in node.names} & constants:
                 return True
     return False
 

@@ -21,8 +21,8 @@ LOOK_BEHIND = re.compile(r"\(\?<![^)]*\)")
 
 def compiled(pattern: str, *, case: bool = False) -> re.Pattern[str]:
     """As .markdownlint-cli2.mjs compiles it; only Python wants look-behinds of one width."""
-    spaced = LOOK_BEHIND.sub(lambda found: found[0].replace(r"\s+", r"\s"), pattern.replace(" ", r"\s+"))
-    return re.compile(rf"(?<![\w/.-])(?:{spaced})(?![\w/-])", 0 if case else re.IGNORECASE)
+    text = LOOK_BEHIND.sub(lambda found: found[0].replace(r"\s+", r"\s"), pattern.replace(" ", r"\s+"))
+    return re.compile(rf"(?<![\w/.-])(?:{text})(?![\w/-])", 0 if case else re.IGNORECASE)
 
 
 RULES = {compiled(entry["pattern"], case=entry.get("case", False)): entry["write"] for entry in WORDS}
@@ -72,10 +72,10 @@ def lint(folder: Path, paragraphs: Sequence[str]) -> list[tuple[int, str]]:
     page.write_text("\n\n".join(paragraphs) + "\n")
     starts = [index for index, text in enumerate(paragraphs) for _ in range(text.count("\n") + 2)]
     command = ["node_modules/.bin/markdownlint-cli2", "--no-globs", str(page)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = [(starts[int(line) - 1], write) for line, write in FOUND.findall(done.stderr)]
-    assert done.returncode == bool(found), done.stderr
-    return found
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    rows = [(starts[int(line) - 1], write) for line, write in FOUND.findall(process.stderr)]
+    assert process.returncode == bool(rows), process.stderr
+    return rows
 
 
 def test_every_entry_has_a_pattern_a_proposal_and_both_sentences() -> None:
@@ -86,17 +86,13 @@ def test_every_entry_has_a_pattern_a_proposal_and_both_sentences() -> None:
 
 
 def test_each_phrase_is_found_in_its_sentence_before(tmp_path: Path) -> None:
-    found = lint(tmp_path, [entry["before"] for entry in WORDS])
-    assert [
-        entry["before"] for index, entry in enumerate(WORDS) if (index, entry["write"]) not in found
-    ] == []
+    rows = lint(tmp_path, [entry["before"] for entry in WORDS])
+    assert [entry["before"] for index, entry in enumerate(WORDS) if (index, entry["write"]) not in rows] == []
 
 
 def test_a_phrase_is_found_across_the_ends_of_lines(tmp_path: Path) -> None:
-    found = lint(tmp_path, [entry["before"].replace(" ", "\n") for entry in WORDS])
-    assert [
-        entry["before"] for index, entry in enumerate(WORDS) if (index, entry["write"]) not in found
-    ] == []
+    rows = lint(tmp_path, [entry["before"].replace(" ", "\n") for entry in WORDS])
+    assert [entry["before"] for index, entry in enumerate(WORDS) if (index, entry["write"]) not in rows] == []
 
 
 def test_no_phrase_is_found_in_a_sentence_after(tmp_path: Path) -> None:
@@ -120,25 +116,25 @@ def test_the_style_guide_shows_what_the_linter_finds(tmp_path: Path) -> None:
     section = (ROOT / "docs/add/style.md").read_text().split("## Sentences")[1].split("## ")[0]
     rows = ROW.findall(section)
     assert len(rows) > 8
-    found = {index for index, _ in lint(tmp_path, [before for before, _ in rows])}
-    assert [before for index, (before, _) in enumerate(rows) if index not in found] == []
+    indexes = {index for index, _ in lint(tmp_path, [before for before, _ in rows])}
+    assert [before for index, (before, _) in enumerate(rows) if index not in indexes] == []
     assert lint(tmp_path, [after for _, after in rows]) == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_phrase_is_found_in_the_texts_of_python_files(package: str) -> None:
-    found = [
+    lines = [
         f"{file.relative_to(ROOT)}:{line}: {phrase!r}: write {write!r}"
         for file in sorted((ROOT / package).rglob("*.py"))
         for line, phrase, write in lint_python(file.read_text())
     ]
-    assert found == [], "docs/add/style.md; if another program words it so, add the phrase to QUOTED"
+    assert lines == [], "docs/add/style.md; if another program words it so, add the phrase to QUOTED"
 
 
 def test_every_quoted_phrase_is_in_a_file_and_would_be_found() -> None:
     sources = [file.read_text() for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
-    written = [text for source in sources for _, text in texts(source)]
-    assert [phrase for phrase in QUOTED if not any(phrase in text for text in written)] == []
+    written_texts = [text for source in sources for _, text in texts(source)]
+    assert [phrase for phrase in QUOTED if not any(phrase in text for text in written_texts)] == []
     assert [phrase for phrase in QUOTED if not any(rule.search(phrase) for rule in RULES)] == []
 
 

@@ -106,9 +106,9 @@ def test_a_declared_type_that_is_no_number_is_refused_at_load(number: float) -> 
 
 
 def test_a_value_that_two_operators_make_is_refused_at_load() -> None:
-    again = replace(SOURCE, outputs=("IMAGE",))
+    second_source = replace(SOURCE, outputs=("IMAGE",))
     with pytest.raises(UnknownToStandInError, match="value 'IMAGE', which two operators make"):
-        Graph(SerializedPipeline(operators=(SOURCE, DECODER, again), outputs=("IMAGE",)))
+        Graph(SerializedPipeline(operators=(SOURCE, DECODER, second_source), outputs=("IMAGE",)))
 
 
 def test_of_a_file_that_is_too_large_no_more_is_read_than_tells_that(tmp_path: Path) -> None:

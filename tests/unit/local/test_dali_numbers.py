@@ -38,5 +38,5 @@ def test_the_numbers_are_those_of_dali_itself() -> None:
 
 def test_the_pipeline_of_the_example_is_what_its_script_makes() -> None:
     pytest.importorskip("nvidia.dali", reason=REASON)
-    made = maker()
-    assert made.MODEL.read_bytes() == made.pipeline() + made.DEVICE_0
+    made_maker = maker()
+    assert made_maker.MODEL.read_bytes() == made_maker.pipeline() + made_maker.DEVICE_0

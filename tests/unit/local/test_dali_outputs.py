@@ -38,25 +38,25 @@ def found(value: str, data_type: str, dims: list[str], max_batch_size: int = 8) 
 def test_an_output_of_another_type_than_the_pipeline_makes_is_refused(value: str) -> None:
     dims = ["-1"] * (1 if value == "IN" else 3)
     assert found(value, MADE[value], dims) == []
-    (said,) = found(value, "TYPE_INT64", dims)
-    assert said.startswith('Mismatch of data_type config for "OUT"')
-    assert said.endswith(f"in config: TYPE_INT64 Data type defined in pipeline: {MADE[value]}")
+    (line,) = found(value, "TYPE_INT64", dims)
+    assert line.startswith('Mismatch of data_type config for "OUT"')
+    assert line.endswith(f"in config: TYPE_INT64 Data type defined in pipeline: {MADE[value]}")
 
 
 @pytest.mark.parametrize("value", MADE)
 def test_an_output_of_other_dimensions_than_the_pipeline_makes_is_refused(value: str) -> None:
     has = 1 if value == "IN" else 3
     assert found(value, MADE[value], ["-1"] * (has + 1), max_batch_size=0) == []
-    (said,) = found(value, MADE[value], ["-1"] * (has + 1))
-    assert said.startswith('Mismatch in number of dimensions for "OUT"')
-    assert said.endswith(f"in config: {has + 1} Number of dimensions defined in pipeline: {has}")
+    (line,) = found(value, MADE[value], ["-1"] * (has + 1))
+    assert line.startswith('Mismatch in number of dimensions for "OUT"')
+    assert line.endswith(f"in config: {has + 1} Number of dimensions defined in pipeline: {has}")
 
 
 @pytest.mark.parametrize("value", MADE)
 def test_what_is_answered_has_the_type_that_is_promised(value: str) -> None:
     file = np.frombuffer(encoded(scene(3, 4), "PNG"), np.uint8)
-    (answered,) = graph(value).batch({"IN": np.stack([file, file])})
-    assert (len(answered), answered.dtype.name) == (
+    (array,) = graph(value).batch({"IN": np.stack([file, file])})
+    assert (len(array), array.dtype.name) == (
         2,
         {"TYPE_UINT8": "uint8", "TYPE_FP32": "float32", "TYPE_FP16": "float16"}[MADE[value]],
     )

@@ -33,4 +33,7 @@ def test_an_image_that_cannot_be_decoded_fails_its_own_request_alone(monkeypatch
     batches = [np.stack([image]), np.stack([image, 0 * image]), np.stack([image, image])]
     answers = instance.execute([InferenceRequest({"IN": batch}, ["OUT"]) for batch in batches])
     assert str(answers[1].error).startswith("stand-in for DALI: Unrecognized image format.")
-    assert [each.tensors[0].array.shape for each in (answers[0], answers[2])] == [(1, 3, 4, 3), (2, 3, 4, 3)]
+    assert [answer.tensors[0].array.shape for answer in (answers[0], answers[2])] == [
+        (1, 3, 4, 3),
+        (2, 3, 4, 3),
+    ]

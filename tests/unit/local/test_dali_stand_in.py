@@ -172,9 +172,9 @@ DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "
 def test_a_configuration_that_does_not_fit_the_pipeline_is_refused_in_the_backends_words(
     changed: dict[str, Any], said: list[str]
 ) -> None:
-    found = list(mismatches(config(**changed), Graph(DECLARED)))
-    assert len(found) == len(said)
-    assert all(each.startswith(begin) for each, begin in zip(found, said, strict=True))
+    lines = list(mismatches(config(**changed), Graph(DECLARED)))
+    assert len(lines) == len(said)
+    assert all(line.startswith(begin) for line, begin in zip(lines, said, strict=True))
 
 
 def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared() -> None:
@@ -206,5 +206,5 @@ def test_a_model_of_dali_is_staged_as_one_instance_and_named_as_served_by_a_stan
     (model / "config.pbtxt").write_text('backend: "dali"')
     (rewrite,) = stage(tmp_path / "repository", tmp_path / "staged")
     assert str(rewrite).endswith("no instance_group -> instance_group { count: 1 kind: KIND_CPU }")
-    said = "decode/config.pbtxt: a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"
-    assert list(stand_ins(tmp_path / "staged")) == [said]
+    text = "decode/config.pbtxt: a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"
+    assert list(stand_ins(tmp_path / "staged")) == [text]

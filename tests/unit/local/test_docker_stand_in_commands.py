@@ -63,9 +63,11 @@ def test_the_command_is_a_program(tmp_path: Path) -> None:
     command = DOCKER / "docker"
     login = [sys.executable, str(command), "login", "--username", "AWS", "--password-stdin", "r.example"]
     environ = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path), STORE: str(tmp_path)}
-    done = subprocess.run(login, env=environ, input="the-token\n", capture_output=True, text=True, check=True)
-    assert "Login Succeeded" in done.stderr
+    process = subprocess.run(
+        login, env=environ, input="the-token\n", capture_output=True, text=True, check=True
+    )
+    assert "Login Succeeded" in process.stderr
     assert os.access(command, os.X_OK)
-    kept = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert kept
-    assert not any(b"the-token" in file.read_bytes() for file in kept)
+    kept_files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert kept_files
+    assert not any(b"the-token" in file.read_bytes() for file in kept_files)

@@ -25,9 +25,9 @@ def enter(way: Callable[[], AbstractContextManager[None]]) -> str:
 
 def waits(entering: Future[str]) -> bool:
     """Whether it is not inside, after time enough to be."""
-    done = threading.Event()
-    entering.add_done_callback(lambda _: done.set())
-    return not done.wait(0.2)
+    event = threading.Event()
+    entering.add_done_callback(lambda _: event.set())
+    return not event.wait(0.2)
 
 
 def test_several_may_be_inside_together(others: ThreadPoolExecutor) -> None:
@@ -47,6 +47,6 @@ def test_who_must_be_alone_waits_for_those_inside(others: ThreadPoolExecutor) ->
 def test_others_wait_for_who_is_alone(others: ThreadPoolExecutor) -> None:
     gate = Gate()
     with gate.alone():
-        waiting = [others.submit(enter, way) for way in (gate.together, gate.alone)]
-        assert all(waits(each) for each in waiting)
-    assert [each.result(10) for each in waiting] == ["inside"] * 2
+        waiting_futures = [others.submit(enter, way) for way in (gate.together, gate.alone)]
+        assert all(waits(waiting_future) for waiting_future in waiting_futures)
+    assert [waiting_future.result(10) for waiting_future in waiting_futures] == ["inside"] * 2

@@ -25,26 +25,26 @@ def refused(*endpoints: str) -> Finding:
 
 
 def test_an_endpoint_of_torchscript_is_refused_at_its_archive_where_torch_is_not_installed() -> None:
-    told = refused("resnet-pt")
-    assert (told.code, told.severity) == ("FL383", Severity.ERROR)
-    assert told.message == (
+    finding = refused("resnet-pt")
+    assert (finding.code, finding.severity) == ("FL383", Severity.ERROR)
+    assert finding.message == (
         "this machine cannot serve 'resnet-pt' (resnet) yet: TorchScript models need torch, which is not installed"
     )
-    assert told.hint == f"`{PACKAGES['pytorch'].install}`, the build for CPUs where your index has one"
-    assert told.file and told.line
-    assert told.file.read_text().splitlines()[told.line - 1] == "  - archive: resnet-pt-v0"
+    assert finding.hint == f"`{PACKAGES['pytorch'].install}`, the build for CPUs where your index has one"
+    assert finding.file and finding.line
+    assert finding.file.read_text().splitlines()[finding.line - 1] == "  - archive: resnet-pt-v0"
 
 
 def test_the_others_can_be_deployed_without_it() -> None:
-    told = refused("resnet-pt", "sentence-embeddings")
-    assert told.hint.endswith("; or leave it out: `fleet local up sentence-embeddings`")
+    finding = refused("resnet-pt", "sentence-embeddings")
+    assert finding.hint.endswith("; or leave it out: `fleet local up sentence-embeddings`")
 
 
 def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
     everything = open_project(ROOT, "dev")
-    project, (told,) = servable(everything, named=False, find=nothing)
-    assert (told.code, told.severity) == ("FL383", Severity.WARNING)
-    assert told.message.endswith("which is not installed; it is left out")
+    project, (finding,) = servable(everything, named=False, find=nothing)
+    assert (finding.code, finding.severity) == ("FL383", Severity.WARNING)
+    assert finding.message.endswith("which is not installed; it is left out")
     assert {*everything.endpoints} - {*project.endpoints} == {"resnet-pt"}
 
 
@@ -54,7 +54,7 @@ def test_where_nothing_else_is_left_it_is_refused() -> None:
 
 
 def test_nothing_is_said_of_other_endpoints_nor_where_it_is_installed() -> None:
-    sentences, resnet = (open_project(ROOT, "dev", [each]) for each in ("sentence-embeddings", "resnet-pt"))
+    sentences, resnet = (open_project(ROOT, "dev", [text]) for text in ("sentence-embeddings", "resnet-pt"))
     assert servable(sentences, named=True, find=nothing) == (sentences, [])
     assert servable(resnet, named=True, find=lambda name: name) == (resnet, [])
 
@@ -68,5 +68,5 @@ def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:
 
 @pytest.mark.parametrize("page", ["tests/README.md", "docs/local.md", "examples/resnet_pt/README.md"])
 def test_pages_name_the_version_that_the_command_names(page: str) -> None:
-    named = re.findall(r"pip install torch==[\w.]+", (ROOT / page).read_text())
-    assert set(named) == {PACKAGES["pytorch"].install}
+    named_matches = re.findall(r"pip install torch==[\w.]+", (ROOT / page).read_text())
+    assert set(named_matches) == {PACKAGES["pytorch"].install}

@@ -108,10 +108,10 @@ def test_all_who_wait_for_a_target_share_its_load(
     residency: Residency, memory: Memory, others: ThreadPoolExecutor
 ) -> None:
     memory.may_load.clear()
-    waiting = [others.submit(use, residency, "a") for _ in range(8)]
+    waiting_futures = [others.submit(use, residency, "a") for _ in range(8)]
     memory.loading.acquire()
     memory.may_load.set()
-    assert [each.result(10) for each in waiting] == ["a"] * 8
+    assert [waiting_future.result(10) for waiting_future in waiting_futures] == ["a"] * 8
     assert memory.loads == ["a"]
 
 
@@ -120,12 +120,12 @@ def test_all_who_wait_for_a_target_share_its_failure_and_the_next_call_tries_aga
 ) -> None:
     memory.may_load.clear()
     memory.failure = ModelRefusal(400, "spoilt")
-    waiting = [others.submit(use, residency, "a") for _ in range(3)]
+    waiting_futures = [others.submit(use, residency, "a") for _ in range(3)]
     memory.loading.acquire()
     memory.may_load.set()
-    for each in waiting:
+    for waiting_future in waiting_futures:
         with pytest.raises(ModelRefusal, match="spoilt"):
-            each.result(10)
+            waiting_future.result(10)
     memory.failure = None
     assert use(residency, "a") == "a"
 
@@ -150,11 +150,11 @@ def test_a_target_in_use_stays_until_its_users_have_left(memory: Memory, others:
     residency = Residency(memory, lambda _measure, _value: None)
     with residency.using("a", 10.0):
         memory.loading.acquire()
-        waiting: Future[Any] = others.submit(use, residency, "b")
+        waiting_future: Future[Any] = others.submit(use, residency, "b")
         memory.loading.acquire()
         late: Future[Any] = others.submit(use, residency, "a")
         assert "a" in memory.inside
-    assert (waiting.result(10), late.result(10)) == ("b", "a")
+    assert (waiting_future.result(10), late.result(10)) == ("b", "a")
     residency.close()
 
 
@@ -170,13 +170,13 @@ def test_another_run_of_triton_has_none_of_the_models(residency: Residency, memo
 def test_who_waits_when_the_endpoint_ends_is_told(memory: Memory, others: ThreadPoolExecutor) -> None:
     residency = Residency(memory, lambda _measure, _value: None)
     memory.may_load.clear()
-    waiting = others.submit(use, residency, "a")
+    waiting_future = others.submit(use, residency, "a")
     memory.loading.acquire()
-    ended = others.submit(residency.close)
+    future = others.submit(residency.close)
     with pytest.raises(ModelRefusal, match="The endpoint was stopped"):
-        waiting.result(10)
+        waiting_future.result(10)
     memory.may_load.set()
-    ended.result(10)
+    future.result(10)
     with pytest.raises(ModelRefusal, match="The endpoint was stopped"):
         use(residency, "b")
 
@@ -210,7 +210,7 @@ def test_targets_without_room_beside_each_other_take_turns(
     memory.room = 1
     residency = Residency(memory, lambda _measure, _value: None)
     targets = [f"t{index % 5}" for index in range(100)]
-    assert [each.result(30) for each in [others.submit(use, residency, t) for t in targets]] == targets
+    assert [future.result(30) for future in [others.submit(use, residency, t) for t in targets]] == targets
     assert len(memory.inside) == 1
     residency.close()
 
@@ -242,8 +242,8 @@ def test_of_many_who_lack_memory_at_one_time_one_eviction_is_for_all(
     for target in "abcdefgh":
         use(residency, target)
     since = residency.eviction_count
-    asked = [others.submit(residency.make_room, "a", 10.0, since=since) for _ in range(8)]
-    assert all(each.result(10) for each in asked)
+    requested_futures = [others.submit(residency.make_room, "a", 10.0, since=since) for _ in range(8)]
+    assert all(requested_future.result(10) for requested_future in requested_futures)
     assert list(residency.evictions) == ["b"]
     assert "a" in memory.inside
 
@@ -263,7 +263,7 @@ def test_the_end_leaves_nobody_waiting_for_room(memory: Memory, others: ThreadPo
     residency = Residency(memory, lambda _measure, _value: None)
     use(residency, "a")
     with residency.using("a", 10.0):
-        waiting = [others.submit(residency.make_room, "b", 10.0, since=0) for _ in range(3)]
+        waiting_futures = [others.submit(residency.make_room, "b", 10.0, since=0) for _ in range(3)]
         residency.close()
-        assert all(each.result(10) in (True, False) for each in waiting)
+        assert all(waiting_future.result(10) in (True, False) for waiting_future in waiting_futures)
     assert residency.make_room("b", 10.0, since=0) is False

@@ -41,6 +41,6 @@ def test_any_other_image_is_named(uri: str, environment: dict[str, str]) -> None
 
 def test_a_shared_container_needs_the_programs_of_its_router(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "missing_program", lambda: "nginx")
-    expected = "a shared container needs nginx, which this machine does not have"
-    assert image_limit(BUILT, SHARED) == expected
+    expected_text = "a shared container needs nginx, which this machine does not have"
+    assert image_limit(BUILT, SHARED) == expected_text
     assert image_limit(RELEASE, SHARED) == ""

@@ -57,15 +57,15 @@ def texts(*items: bytes) -> Array:
 
 
 def test_neighbours_whose_shapes_agree_are_one_batch_and_each_gets_its_own_rows(instance: Instance) -> None:
-    fed: list[tuple[int, ...]] = []
+    numbers: list[tuple[int, ...]] = []
 
     def noted(feed: dict[str, Array]) -> dict[str, Array]:
-        fed.append(feed["x"].shape)
+        numbers.append(feed["x"].shape)
         return doubled(feed)
 
     answers = answered(instance(noted), [[1, 2]], [[3, 4], [5, 6]], [[7, 8, 9]], [[0, 1]])
     assert answers == [[[2, 4]], [[6, 8], [10, 12]], [[14, 16, 18]], [[0, 2]]]
-    assert fed == [(3, 2), (1, 3), (1, 2)]
+    assert numbers == [(3, 2), (1, 3), (1, 2)]
 
 
 def test_without_batches_each_request_is_computed_alone(instance: Instance) -> None:
@@ -95,8 +95,8 @@ def test_an_answer_of_another_batch_size_is_an_error_for_every_request(
     instance: Instance, shortened: Callable[[Array], Any], shape: str
 ) -> None:
     short = instance(lambda feed: {"y": np.asarray(shortened(feed["x"]))})
-    said = f"stand-in: output 'y' has the shape {shape} for a batch of 3"
-    assert answered(short, [[1, 2]], [[3, 4]], [[5, 6]]) == [said] * 3
+    text = f"stand-in: output 'y' has the shape {shape} for a batch of 3"
+    assert answered(short, [[1, 2]], [[3, 4]], [[5, 6]]) == [text] * 3
 
 
 def test_a_single_request_is_told_of_another_batch_size_too(instance: Instance) -> None:

@@ -123,15 +123,15 @@ def test_outputs_are_numbered_or_in_order() -> None:
 @pytest.mark.parametrize("type_", ["TYPE_UINT16", "TYPE_UINT32", "TYPE_UINT64", "TYPE_BF16"])
 def test_a_data_type_that_the_backend_does_not_have_is_refused_in_its_words(kind: str, type_: str) -> None:
     tensors = [{"name": "a", "data_type": "TYPE_FP32"}, {"name": "b", "data_type": type_}]
-    said = f"^unsupported datatype {type_} for {kind} 'b' for model 'net'$"
-    with pytest.raises(ValueError, match=said):
+    text = f"^unsupported datatype {type_} for {kind} 'b' for model 'net'$"
+    with pytest.raises(ValueError, match=text):
         check_types("net", kind, tensors)
 
 
 def test_the_data_types_of_the_backend_are_taken() -> None:
     bits = [f"INT{bits}" for bits in (8, 16, 32, 64)] + [f"FP{bits}" for bits in (16, 32, 64)]
     names = ["BOOL", "UINT8", "STRING", *bits]
-    check_types("net", "input", [{"name": each, "data_type": f"TYPE_{each}"} for each in names])
+    check_types("net", "input", [{"name": name, "data_type": f"TYPE_{name}"} for name in names])
 
 
 class Tensor:

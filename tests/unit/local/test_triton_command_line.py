@@ -116,8 +116,8 @@ def test_white_space_in_any_value_begins_a_new_option_as_in_the_unquoted_script(
 def test_what_this_machine_decides_itself_is_not_passed_on_but_said(repository: Path, variable: str) -> None:
     environment = {variable: "8090"}
     assert _command(repository, environment) == _command(repository, {})
-    (said,) = departures(environment)
-    assert said.startswith(f"{variable}=8090: ")
+    (departure,) = departures(environment)
+    assert departure.startswith(f"{variable}=8090: ")
 
 
 def test_nothing_is_said_about_variables_that_are_followed() -> None:
@@ -151,8 +151,8 @@ PUBLISHED = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
 def test_metrics_at_a_port_that_is_not_blocked_answer_there(
     repository: Path, environment: dict[str, str], port: str
 ) -> None:
-    wanted = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
-    assert _service_options(repository, environment) == wanted
+    expected_texts = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
+    assert _service_options(repository, environment) == expected_texts
 
 
 @pytest.mark.parametrize("environment", [{**PUBLISHED, "METRICS_PORT": "8002"}, PUBLISHED])
@@ -179,8 +179,8 @@ def test_published_metrics_at_a_blocked_port_get_a_free_one_as_by_awss_image(
 def test_metrics_at_a_blocked_port_are_left_to_triton_at_the_address_that_it_checks(
     repository: Path, environment: dict[str, str], port: str
 ) -> None:
-    wanted = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
-    assert _service_options(repository, environment) == wanted
+    expected_texts = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
+    assert _service_options(repository, environment) == expected_texts
 
 
 def test_a_service_that_is_not_allowed_has_no_port(repository: Path) -> None:

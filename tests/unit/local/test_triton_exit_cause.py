@@ -51,7 +51,7 @@ def test_a_child_that_nobody_has_waited_for_is_found_with_its_end(command: str, 
 
 
 def test_a_server_that_is_gone_has_no_models() -> None:
-    with subprocess.Popen(["true"]) as gone:
-        gone.wait()
-    assert ended_models(gone.pid) == {}
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    assert ended_models(process.pid) == {}
     assert ended_models(os.getpid()) == {}

@@ -74,8 +74,8 @@ def test_the_reason_names_the_model_and_what_triton_said(log: str, reason: str) 
 
 
 def test_a_reason_that_is_told_twice_is_said_once() -> None:
-    once = explain(PYTHON_ERROR, REPOSITORY, BACKENDS)
-    assert explain(PYTHON_ERROR + PYTHON_ERROR, REPOSITORY, BACKENDS) == once
+    once_explain = explain(PYTHON_ERROR, REPOSITORY, BACKENDS)
+    assert explain(PYTHON_ERROR + PYTHON_ERROR, REPOSITORY, BACKENDS) == once_explain
 
 
 def test_models_that_began_to_load_and_did_not_end_are_known() -> None:

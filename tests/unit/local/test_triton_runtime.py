@@ -54,9 +54,9 @@ def test_a_missing_wheel_is_named_with_the_command_that_installs_it(
 
 
 def test_a_missing_libpython_is_named_with_its_debian_package() -> None:
-    missing = "cannot open shared object file: No such file or directory"
+    missing_text = "cannot open shared object file: No such file or directory"
     error = linker_error(
-        "stub", f"/x/stub: error while loading shared libraries: {LIBPYTHON}.so.1.0: {missing}\n"
+        "stub", f"/x/stub: error while loading shared libraries: {LIBPYTHON}.so.1.0: {missing_text}\n"
     )
     assert f"{LIBPYTHON}.so.1.0: cannot open shared object file" in error.problem
     assert f"apt install {LIBPYTHON}" in error.remedy

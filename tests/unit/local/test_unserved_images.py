@@ -31,7 +31,7 @@ def test_an_endpoint_that_nobody_named_is_left_out_with_a_warning(
     fleet: tuple[Project, ResolvedFleet],
 ) -> None:
     servable, (warning,) = with_servable_images(*fleet, named=False)
-    assert [each.name for each in servable.endpoints] == ["plain"]
+    assert [endpoint.name for endpoint in servable.endpoints] == ["plain"]
     assert (warning.code, warning.severity) == ("FL682", Severity.WARNING)
     assert warning.message == f"the embedded AWS cannot serve 'sentences': {LIMIT}; it is left out"
     assert warning.file and warning.line
@@ -41,9 +41,9 @@ def test_an_endpoint_that_nobody_named_is_left_out_with_a_warning(
 def test_one_that_was_named_is_refused_with_the_command_for_the_others(
     fleet: tuple[Project, ResolvedFleet],
 ) -> None:
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         with_servable_images(*fleet, named=True)
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert (finding.code, finding.severity) == ("FL682", Severity.ERROR)
     assert "`fleet local up sentences` serves it without its image" in finding.hint
     assert finding.hint.endswith("; or leave it out: `fleet deploy --env dev plain`")
@@ -53,9 +53,9 @@ def test_nothing_is_deployed_if_none_can_be_served(folder: FleetFolder) -> None:
     folder.spec(FOUND)
     lock_image(folder)
     project = open_project(folder.root, "dev")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         with_servable_images(project, resolve_project(project), named=False)
-    assert [each.code for each in refused.value.findings] == ["FL682"]
+    assert [finding.code for finding in refusal.value.findings] == ["FL682"]
 
 
 def test_a_check_of_the_account_refuses_what_the_deploy_refuses_if_none_can_be_served(
@@ -72,7 +72,7 @@ def test_a_check_of_the_account_refuses_what_the_deploy_refuses_if_none_can_be_s
 def test_a_check_of_the_account_has_the_same_findings(
     fleet: tuple[Project, ResolvedFleet], named: bool, severity: Severity
 ) -> None:
-    found = image_limits(*fleet, named=named)
-    assert {name: (each.code, each.severity) for name, each in found.items()} == {
+    findings = image_limits(*fleet, named=named)
+    assert {name: (finding.code, finding.severity) for name, finding in findings.items()} == {
         "sentences": ("FL682", severity)
     }

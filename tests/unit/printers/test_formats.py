@@ -20,9 +20,9 @@ def printed(
     capsysbinary: pytest.CaptureFixture[bytes], format: Format, root: Path, *findings: Finding
 ) -> str:
     print_findings(findings, format, root)
-    said = capsysbinary.readouterr()
-    assert said.err == b""
-    return said.out.decode()
+    output = capsysbinary.readouterr()
+    assert output.err == b""
+    return output.out.decode()
 
 
 def at(root: Path, finding: Finding, name: str = "model_specs/a.yaml", **more: Any) -> Finding:
@@ -33,9 +33,9 @@ def test_json_has_every_field_of_a_finding(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     driver = at(tmp_path, UNKNOWN, code="FL204", severity=Severity.WARNING)
-    said = json.loads(printed(capsysbinary, Format.JSON, tmp_path, at(tmp_path, UNKNOWN), driver))
-    assert (said["version"], said["errors"], said["warnings"]) == (1, 1, 1)
-    assert said["findings"][0] == {
+    document = json.loads(printed(capsysbinary, Format.JSON, tmp_path, at(tmp_path, UNKNOWN), driver))
+    assert (document["version"], document["errors"], document["warnings"]) == (1, 1, 1)
+    assert document["findings"][0] == {
         "code": "FL110",
         "rule": None,
         "name": "unknown-key",
@@ -48,24 +48,24 @@ def test_json_has_every_field_of_a_finding(
         "endpoints": [],
         "docs": "docs/rules.md#fl110",
     }
-    assert said["findings"][1]["rule"] == said["findings"][1]["name"] == "missing-driver"
-    assert said["findings"][1]["severity"] == "warning"
+    assert document["findings"][1]["rule"] == document["findings"][1]["name"] == "missing-driver"
+    assert document["findings"][1]["severity"] == "warning"
 
 
 def test_json_says_null_of_what_is_unknown(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     bare = Finding(code="FL120", message="there is no endpoint 'x'")
-    [said] = json.loads(printed(capsysbinary, Format.JSON, tmp_path, bare))["findings"]
-    assert (said["file"], said["line"], said["column"], said["hint"]) == (None, None, None, "")
+    [finding] = json.loads(printed(capsysbinary, Format.JSON, tmp_path, bare))["findings"]
+    assert (finding["file"], finding["line"], finding["column"], finding["hint"]) == (None, None, None, "")
 
 
 def test_json_keeps_the_order_of_the_findings(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    found = [at(tmp_path, UNKNOWN, name) for name in ("b.yaml", "a.yaml", "c.yaml")]
-    said = json.loads(printed(capsysbinary, Format.JSON, tmp_path, *found))
-    assert [each["file"] for each in said["findings"]] == ["b.yaml", "a.yaml", "c.yaml"]
+    findings = [at(tmp_path, UNKNOWN, name) for name in ("b.yaml", "a.yaml", "c.yaml")]
+    document = json.loads(printed(capsysbinary, Format.JSON, tmp_path, *findings))
+    assert [finding["file"] for finding in document["findings"]] == ["b.yaml", "a.yaml", "c.yaml"]
 
 
 def test_json_and_sarif_say_that_nothing_was_found(
@@ -134,14 +134,14 @@ class TestFleetBelowTheTopOfItsRepository:
     def test_github_gets_paths_from_the_top(
         self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
     ) -> None:
-        said = printed(capsysbinary, Format.GITHUB, root, at(root, UNKNOWN))
-        assert "file=serving/fleet/model_specs/a.yaml," in said
+        text = printed(capsysbinary, Format.GITHUB, root, at(root, UNKNOWN))
+        assert "file=serving/fleet/model_specs/a.yaml," in text
 
     def test_sarif_gets_paths_from_the_top_and_the_fleets_folder_for_what_has_no_file(
         self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
     ) -> None:
-        said = json.loads(printed(capsysbinary, Format.SARIF, root, at(root, UNKNOWN), UNKNOWN))
-        places = [each["locations"][0]["physicalLocation"] for each in said["runs"][0]["results"]]
+        document = json.loads(printed(capsysbinary, Format.SARIF, root, at(root, UNKNOWN), UNKNOWN))
+        places = [result["locations"][0]["physicalLocation"] for result in document["runs"][0]["results"]]
         assert [each["artifactLocation"]["uri"] for each in places] == [
             "serving/fleet/model_specs/a.yaml",
             "serving/fleet/model_specs",
@@ -150,8 +150,8 @@ class TestFleetBelowTheTopOfItsRepository:
     def test_json_gets_paths_from_the_fleet(
         self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
     ) -> None:
-        [said] = json.loads(printed(capsysbinary, Format.JSON, root, at(root, UNKNOWN)))["findings"]
-        assert said["file"] == "model_specs/a.yaml"
+        [finding] = json.loads(printed(capsysbinary, Format.JSON, root, at(root, UNKNOWN)))["findings"]
+        assert finding["file"] == "model_specs/a.yaml"
 
 
 @pytest.mark.parametrize("format", [Format.GITHUB, Format.SARIF])

@@ -73,10 +73,10 @@ def require_powerless(output: str) -> None:
 @given(st.text(st.sampled_from([*UNSEEN, *":#[] a\n"]), max_size=30), st.integers(0, 30))
 def test_any_text_becomes_powerless_whole_and_in_pieces(text: str, at: int) -> None:
     require_powerless(powerless(text))
-    printed = io.StringIO()
-    console = OutputConsole(file=printed, width=10_000)
+    stream = io.StringIO()
+    console = OutputConsole(file=stream, width=10_000)
     console.print(Text.assemble((text[:at], "bold"), (text[at:], "red")))
-    require_powerless(printed.getvalue())
+    require_powerless(stream.getvalue())
 
 
 @pytest.mark.nightly
@@ -101,39 +101,39 @@ def refuse(text: str) -> None:
 
 
 def find(text: str) -> None:
-    found = Finding(code="FL001", message=text, hint=text, file=Path("a", text.replace("\0", "0") or "b"))
+    finding = Finding(code="FL001", message=text, hint=text, file=Path("a", text.replace("\0", "0") or "b"))
 
     def wrong() -> None:
-        raise FindingsError([found, Finding(code="FL001", message=f"a\n{text}", severity=Severity.WARNING)])
+        raise FindingsError([finding, Finding(code="FL001", message=f"a\n{text}", severity=Severity.WARNING)])
 
     with pytest.raises(SystemExit):
         run_to_exit(wrong)
 
 
 def steps(text: str) -> None:
-    taken = Steps(OutputConsole())
-    with taken.step(text) as step:
-        taken.say(text)
+    taken_steps = Steps(OutputConsole())
+    with taken_steps.step(text) as step:
+        taken_steps.say(text)
         step.note = text
-    taken.history.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILURE))
-    taken.to_come.append(text)
-    OutputConsole().print(deploy._summary(taken))
+    taken_steps.history.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILURE))
+    taken_steps.to_come.append(text)
+    OutputConsole().print(deploy._summary(taken_steps))
 
 
 def progress(text: str) -> None:
-    for made in (LineProgress(OutputConsole()), BarProgress(OutputConsole(force_terminal=False))):
-        with made.build(text) as tell:
+    for made_progress in (LineProgress(OutputConsole()), BarProgress(OutputConsole(force_terminal=False))):
+        with made_progress.build(text) as tell:
             tell(text)
-        with made.archive(text, 1) as advance:
+        with made_progress.archive(text, 1) as advance:
             advance(1)
 
 
 def table(text: str) -> None:
-    made = Table(box=None, pad_edge=False)
-    made.add_column(text)
-    made.add_row(text)
-    made.add_row(Text(text))
-    OutputConsole().print(made)
+    made_table = Table(box=None, pad_edge=False)
+    made_table.add_column(text)
+    made_table.add_row(text)
+    made_table.add_row(Text(text))
+    OutputConsole().print(made_table)
 
 
 def served(text: str) -> None:
@@ -214,27 +214,27 @@ PRINTING: list[Callable[[str], None]] = [
 def test_no_text_of_others_has_power(show: Callable[[str], None], capfd: pytest.CaptureFixture[str]) -> None:
     for text in HOSTILE:
         show(text)
-        shown = capfd.readouterr()
-        assert shown.out + shown.err
-        require_powerless(shown.out + shown.err)
+        output = capfd.readouterr()
+        assert output.out + output.err
+        require_powerless(output.out + output.err)
 
 
 def test_no_text_of_others_has_power_in_sarif(capfd: pytest.CaptureFixture[str]) -> None:
     """All in one document: each has the descriptions of all rules."""
     print_findings([Finding(code="FL110", message=text, hint=text) for text in HOSTILE], Format.SARIF, ROOT)
-    printed = capfd.readouterr().out
-    require_powerless(printed)
-    assert len(json.loads(printed)["runs"][0]["results"]) == len(HOSTILE)
+    output = capfd.readouterr().out
+    require_powerless(output)
+    assert len(json.loads(output)["runs"][0]["results"]) == len(HOSTILE)
 
 
 def test_lines_after_the_first_begin_with_a_mark(capfd: pytest.CaptureFixture[str]) -> None:
     say("one\ntwo\nthree")
     refuse("one\ntwo")
     find("one\ntwo")
-    shown = capfd.readouterr()
-    assert shown.out == "one\n    | two\n    | three\n"
-    assert shown.err.startswith("cannot run: one\n    | two\n  remedy: one\n    | two\n")
-    assert "FL001: one\n    | two\n  hint: one\n    | two\n" in shown.err
+    output = capfd.readouterr()
+    assert output.out == "one\n    | two\n    | three\n"
+    assert output.err.startswith("cannot run: one\n    | two\n  remedy: one\n    | two\n")
+    assert "FL001: one\n    | two\n  hint: one\n    | two\n" in output.err
 
 
 def test_json_says_what_it_said(capfd: pytest.CaptureFixture[str]) -> None:
@@ -279,6 +279,6 @@ def test_a_log_of_a_model_is_printed_without_power(
     monkeypatch.setattr(LocalState, "logs", lambda _: {"zoo": log})
     monkeypatch.setattr(local, "_state", lambda: LocalState(tmp_path))
     local.logs("zoo")
-    shown = capfd.readouterr().out
-    assert len(shown.splitlines()) == len("\n".join(HOSTILE).split("\n"))
-    require_powerless(shown)
+    output = capfd.readouterr().out
+    assert len(output.splitlines()) == len("\n".join(HOSTILE).split("\n"))
+    require_powerless(output)

@@ -23,9 +23,9 @@ def finding(
 def shown(capsys: pytest.CaptureFixture[str], *findings: Finding) -> list[str]:
     """The lines without the sum."""
     show_findings(findings)
-    said = capsys.readouterr()
-    assert said.out == ""
-    return said.err.splitlines()[:-1]
+    output = capsys.readouterr()
+    assert output.out == ""
+    return output.err.splitlines()[:-1]
 
 
 @pytest.fixture
@@ -244,4 +244,4 @@ def test_a_finding_without_a_file_is_one_line(capsys: pytest.CaptureFixture[str]
 )
 def test_the_sum_counts_each_severity(errors: int, warnings: int, said: str) -> None:
     severities = [Severity.ERROR] * errors + [Severity.WARNING] * warnings
-    assert sum_of([Finding(code="FL110", message="m", severity=each) for each in severities]) == said
+    assert sum_of([Finding(code="FL110", message="m", severity=severity) for severity in severities]) == said

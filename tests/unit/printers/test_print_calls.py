@@ -45,7 +45,12 @@ def test_nothing_prints_past_the_one_place() -> None:
         for name in ("triton_fleet", "emulator")
         for path in (ROOT / name).rglob("*.py")
     }
-    allowed = (*PROGRAMS, *THE_PLACE, *CONFIRMS)
-    printing = [each for name, path in files.items() if not name.startswith(allowed) for each in strays(path)]
-    assert printing == []
+    allowed_programs = (*PROGRAMS, *THE_PLACE, *CONFIRMS)
+    printing_files = [
+        stray
+        for name, path in files.items()
+        if not name.startswith(allowed_programs)
+        for stray in strays(path)
+    ]
+    assert printing_files == []
     assert all(strays(files[name]) for name in THE_PLACE)

@@ -89,10 +89,10 @@ def refusal(module: str, installed: Mapping[str, Sequence[str]]) -> CannotRunErr
 def test_a_package_that_is_not_installed_is_refused_with_its_extra(
     installed: Mapping[str, Sequence[str]], module: str, extra: str
 ) -> None:
-    found = refusal(module, installed)
-    assert found is not None
-    assert found.problem == f"this command needs {module.partition('.')[0]}, which is not installed"
-    assert found.remedy == f"run `make setup`; without a Makefile: {install_command(extra)}"
+    error = refusal(module, installed)
+    assert error is not None
+    assert error.problem == f"this command needs {module.partition('.')[0]}, which is not installed"
+    assert error.remedy == f"run `make setup`; without a Makefile: {install_command(extra)}"
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def origin_of_file(file: Path, digest: str = "") -> Origin:
 
 
 def listed(*parts: str) -> str:
-    return " ".join(f"'{each}'" for each in parts)
+    return " ".join(f"'{part}'" for part in parts)
 
 
 GIT_URL = f"git+https://example.com/fleet@{COMMIT}"
@@ -101,9 +101,9 @@ def test_a_remedy_names_the_wheels_beside_the_one_that_was_installed() -> None:
 
 
 def wheels_of(folder: Path | None = None, origin: Origin | None = None) -> Wheels:
-    found = own_pin(folder, origin)
-    assert isinstance(found, Wheels)
-    return found
+    pin = own_pin(folder, origin)
+    assert isinstance(pin, Wheels)
+    return pin
 
 
 @pytest.mark.parametrize("recorded", [True, False], ids=["by pip", "by uv, which records no digest"])
@@ -112,10 +112,10 @@ def test_the_wheels_that_were_installed_are_those_that_a_fleet_has(tmp_path: Pat
     digest = sha256(file.read_bytes()).hexdigest()
     wheels = wheels_of(origin=origin_of_file(file, digest if recorded else ""))
     assert wheels.files("[local]") == {
-        f"vendor/{each.name}": each.read_bytes() for each in tmp_path.iterdir()
+        f"vendor/{path.name}": path.read_bytes() for path in tmp_path.iterdir()
     }
     assert wheels.lines("[local]")[0] == f"./vendor/{file.name}[local] --hash=sha256:{digest}"
-    assert [re.sub("[0-9a-f]{64}", "DIGEST", each) for each in wheels.lines("[deploy]")] == [
+    assert [re.sub("[0-9a-f]{64}", "DIGEST", line) for line in wheels.lines("[deploy]")] == [
         f"./vendor/triton_fleet-{NAME}[deploy] --hash=sha256:DIGEST",
         f"./vendor/triton_endpoints-{NAME} --hash=sha256:DIGEST",
         f"./vendor/triton_fleet_client-{NAME} --hash=sha256:DIGEST",
@@ -201,9 +201,11 @@ def test_wheels_that_are_named_go_before_what_was_installed(tmp_path: Path) -> N
     ],
 )
 def test_the_lines_of_the_product_are_found_among_others(line: str, extras: str | None) -> None:
-    others = "./vendor/triton_endpoints-0.2.0-py3-none-any.whl --hash=sha256:ab\ntriton-fleet-client==0.2.0"
-    text = f"boto3==1\n# triton-fleet==1\ntriton-fleet-tools==9\n{others}\n{line}\nnumpy==2\n"
-    found = product_line(text)
-    assert found is not None
-    assert (found[0], found["extras"]) == (line, extras)
-    assert "\n".join(each[0] for each in product_lines(text)) == f"{others}\n{line}"
+    other_text = (
+        "./vendor/triton_endpoints-0.2.0-py3-none-any.whl --hash=sha256:ab\ntriton-fleet-client==0.2.0"
+    )
+    text = f"boto3==1\n# triton-fleet==1\ntriton-fleet-tools==9\n{other_text}\n{line}\nnumpy==2\n"
+    match = product_line(text)
+    assert match is not None
+    assert (match[0], match["extras"]) == (line, extras)
+    assert "\n".join(match[0] for match in product_lines(text)) == f"{other_text}\n{line}"

@@ -65,13 +65,13 @@ def test_an_upgrade_changes_the_lines_of_the_product_alone(
 ) -> None:
     (initial_fleet / "requirements.txt").write_text(before)
     init(initial_fleet, "--upgrade", "--yes")
-    pinned = re.sub(r"FLEET(\S*)", lambda line: "\n".join(lines_of(initial_fleet, line[1])), after)
-    assert (initial_fleet / "requirements.txt").read_text() == pinned
+    text = re.sub(r"FLEET(\S*)", lambda line: "\n".join(lines_of(initial_fleet, line[1])), after)
+    assert (initial_fleet / "requirements.txt").read_text() == text
 
 
 def lines_of(fleet: Path, extras: str) -> list[str]:
     """The lines of the wheels that a fleet with some extras has."""
-    names = [f"{each.stem}-{VERSION}-py3-none-any.whl" for each in distributions(extras)]
+    names = [f"{distribution.stem}-{VERSION}-py3-none-any.whl" for distribution in distributions(extras)]
     files = [fleet / "vendor" / name for name in names]
     return [
         f"./vendor/{file.name}{extras if file is files[0] else ''}"
@@ -82,10 +82,10 @@ def lines_of(fleet: Path, extras: str) -> list[str]:
 
 def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path) -> None:
     choice = re.compile(r"^HAS_TRITON := .*?^PYTHON \?= .*?echo python3\)$", re.MULTILINE | re.DOTALL)
-    [shipped], [written] = (
+    [matches], [written_matches] = (
         choice.findall(text) for text in ((ROOT / "Makefile").read_text(), generated(tmp_path, "Makefile"))
     )
-    assert written == shipped
+    assert written_matches == matches
 
 
 def generated(root: Path, name: str) -> str:
@@ -94,12 +94,12 @@ def generated(root: Path, name: str) -> str:
 
 
 def test_what_npm_installs_is_pinned_as_in_the_clone(tmp_path: Path) -> None:
-    shipped, written = (
+    document, written_document = (
         json.loads((ROOT / "package.json").read_text()),
         json.loads(generated(tmp_path, "package.json")),
     )
     names = ("@aws-cdk/toolkit-lib", "aws-cdk", "plotly.js-basic-dist-min")
-    assert written["devDependencies"] == {name: shipped["devDependencies"][name] for name in names}
+    assert written_document["devDependencies"] == {name: document["devDependencies"][name] for name in names}
     clone, fleet = (
         npm_packages(text)
         for text in ((ROOT / "package-lock.json").read_text(), generated(tmp_path, "package-lock.json"))
@@ -114,8 +114,8 @@ def npm_packages(lock: str) -> dict[tuple[str, str], str]:
 
     What is bundled is a part of the package that it lies in.
     """
-    found = json.loads(lock)["packages"].items()
-    packages = [(path, each) for path, each in found if path and not each.get("inBundle")]
+    actual_packages = json.loads(lock)["packages"].items()
+    packages = [(path, each) for path, each in actual_packages if path and not each.get("inBundle")]
     assert not any("hasInstallScript" in each for _, each in packages)
     return {
         (path.rpartition("node_modules/")[2], each["version"]): each["integrity"] for path, each in packages
@@ -143,9 +143,9 @@ def shipped_pins(locks: str) -> dict[str, bool]:
     ],
 )
 def test_a_fleet_installs_the_tested_versions_each_by_its_hash(example: Path, file: str, lock: str) -> None:
-    written = pins((example / file).read_text())
-    assert written and all(written.values())
-    assert written == shipped_pins(lock)
+    written_pins = pins((example / file).read_text())
+    assert written_pins and all(written_pins.values())
+    assert written_pins == shipped_pins(lock)
 
 
 def test_the_wheels_are_in_the_fleet_and_pinned_by_their_digests(initial_fleet: Path) -> None:
@@ -166,13 +166,15 @@ def test_a_fleet_of_a_commit_has_no_wheel_and_what_builds_the_commit_by_its_hash
     assert not any(name.endswith(".whl") for name in setup_files(tmp_path, COMMIT))
     build = pins(generated(tmp_path, "vendor/build.txt"))
     assert build == shipped_pins("requirements-release.txt")
-    assert any(each.startswith("hatchling==") for each in build) and all(build.values())
+    assert any(value.startswith("hatchling==") for value in build) and all(build.values())
 
 
 def test_nothing_that_is_written_names_an_index_or_a_version_of_the_product_on_one(example: Path) -> None:
     texts = {file: (example / file).read_bytes().decode("utf-8", "replace") for file in files(example)}
-    named = re.compile(r"triton-fleet(\[\w+\])?\s*==|pypi\.org/project/triton-fleet|--index|--find-links")
-    assert [file for file, text in texts.items() if named.search(text)] == []
+    named_pattern = re.compile(
+        r"triton-fleet(\[\w+\])?\s*==|pypi\.org/project/triton-fleet|--index|--find-links"
+    )
+    assert [file for file, text in texts.items() if named_pattern.search(text)] == []
 
 
 def test_make_setup_installs_by_hash_and_runs_no_script(initial_fleet: Path) -> None:
@@ -189,11 +191,11 @@ def test_make_setup_installs_by_hash_and_runs_no_script(initial_fleet: Path) -> 
 def test_without_local_there_is_no_lock_of_what_serves_on_the_machine(initial_fleet: Path) -> None:
     file = initial_fleet / "requirements.txt"
     file.write_text(file.read_text().replace("[local] --", "[deploy] --"))
-    done = init(initial_fleet, "--upgrade", "--yes")
+    result = init(initial_fleet, "--upgrade", "--yes")
     assert file.read_text().splitlines()[-3:] == lines_of(initial_fleet, "[deploy]")
     obsolete = ("vendor/local.txt", f"vendor/triton_fleet_emulator-{VERSION}-py3-none-any.whl")
     for each in obsolete:
-        assert f"delete {each}: these files do without it\n" in done.stdout
+        assert f"delete {each}: these files do without it\n" in result.stdout
         (initial_fleet / each).unlink()
     assert init(initial_fleet).stdout == f"the generated files of {initial_fleet} are up to date\n"
 

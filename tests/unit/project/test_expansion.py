@@ -87,9 +87,9 @@ def test_each_profile_is_in_it_once_and_null_still_takes_away_what_the_environme
     text = written(folder).read_text()
     assert "profile: [g4dn, gpu]\n" in text
     assert "tags: {a: null, c: gpu}\n" in text
-    found = loaded(folder, "prod")
-    assert found.spec.tags == {"b": "prod", "c": "gpu"}
-    assert found.profiles == ("g4dn", "gpu")
+    spec = loaded(folder, "prod")
+    assert spec.spec.tags == {"b": "prod", "c": "gpu"}
+    assert spec.profiles == ("g4dn", "gpu")
 
 
 def test_a_changed_profile_does_not_reach_it(folder: FleetFolder) -> None:
@@ -99,9 +99,9 @@ def test_a_changed_profile_does_not_reach_it(folder: FleetFolder) -> None:
     written(folder)
     folder.write("profiles/gpu.yaml", "instance: {count: 7}\noverrides: {prod: {tags: {a: c}}}\n")
     assert loaded(folder, "dev").spec.instance.count == 7
-    found = loaded(folder, "prod")
-    assert (found.spec.instance.count, found.spec.tags) == (2, {"a": "b"})
-    assert found.profiles == ("gpu",)
+    spec = loaded(folder, "prod")
+    assert (spec.spec.instance.count, spec.spec.tags) == (2, {"a": "b"})
+    assert spec.profiles == ("gpu",)
 
 
 def test_the_environments_own_keys_are_still_laid_over_it(folder: FleetFolder) -> None:
@@ -109,8 +109,8 @@ def test_the_environments_own_keys_are_still_laid_over_it(folder: FleetFolder) -
     with_environments(folder, prod=f"promoted_from: staging\n{keys}")
     folder.spec()
     written(folder)
-    found = loaded(folder, "prod").spec
-    assert (found.logs.retention_days, found.instance.count) == (30, 5)
+    spec = loaded(folder, "prod").spec
+    assert (spec.logs.retention_days, spec.instance.count) == (30, 5)
 
 
 def test_a_mistake_in_it_is_shown_with_its_own_line(folder: FleetFolder) -> None:
@@ -118,7 +118,7 @@ def test_a_mistake_in_it_is_shown_with_its_own_line(folder: FleetFolder) -> None
     folder.spec()
     file = written(folder)
     file.write_text(file.read_text().replace("triton:", "tritn:"))
-    assert any(each.startswith("sentences.spec.yaml:4 FL110 ") for each in folder.said("prod"))
+    assert any(line.startswith("sentences.spec.yaml:4 FL110 ") for line in folder.said("prod"))
 
 
 def test_what_an_environment_takes_away_is_not_switched_off_there(folder: FleetFolder) -> None:
@@ -171,5 +171,5 @@ def test_it_means_in_each_environment_what_its_layers_mean(
         expanded=True,
     )
     after = load_spec(read_source(written(folder)), layering).spec
-    ignored = {"models", "overrides", "profile"}
-    assert after.model_dump(exclude=ignored) == before.model_dump(exclude=ignored)
+    texts = {"models", "overrides", "profile"}
+    assert after.model_dump(exclude=texts) == before.model_dump(exclude=texts)

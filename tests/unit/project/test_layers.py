@@ -30,10 +30,10 @@ class TestFolders:
             "model_specs/search/_folder.yaml", "owner: {team: search}\ntags: {b: search, c: search}\n"
         )
         folder.write("model_specs/search/ranking/_folder.yaml", "tags: {c: ranking}\n")
-        found = spec(folder)
-        assert found.tags == {"a": "all", "b": "search", "c": "ranking"}
-        assert found.owner is not None
-        assert found.owner.team == "search"
+        actual_spec = spec(folder)
+        assert actual_spec.tags == {"a": "all", "b": "search", "c": "ranking"}
+        assert actual_spec.owner is not None
+        assert actual_spec.owner.team == "search"
 
     def test_a_name_in_two_folders_is_told(self, folder: FleetFolder) -> None:
         folder.write("model_specs/search/sentences.yaml", SPEC)
@@ -115,8 +115,8 @@ def test_each_value_has_the_file_the_line_and_the_layer_that_it_came_from(folder
     folder.write("model_specs/_folder.yaml", "tags: {d: folder}\n")
     folder.environment("defaults: {tags: {e: defaults}}\noverrides: {sentences: {tags: {f: overrides}}}\n")
     folder.spec("profile: base\ntags:\n  b: spec\noverrides: {dev: {tags: {c: dev}}}\n")
-    found = {key: place for key, place in origins(folder).items() if key.startswith("tags")}
-    assert found == {
+    places = {key: place for key, place in origins(folder).items() if key.startswith("tags")}
+    assert places == {
         "tags.a": "profiles/base.yaml:2 profile",
         "tags.b": "model_specs/sentences.yaml:8 spec",
         "tags.c": "model_specs/sentences.yaml:9 overrides",

@@ -29,11 +29,11 @@ def members(fleet: FleetFolder, environment: str) -> tuple[str, ...]:
 
 
 def refusal(fleet: FleetFolder, environment: str, *endpoints: str) -> str:
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal_info:
         open_project(fleet.root, environment, endpoints)
-    (found,) = refused.value.findings
-    assert found.file is not None
-    return f"{found.file.name}:{found.line} {found.code} {found.message} | {found.hint}"
+    (finding,) = refusal_info.value.findings
+    assert finding.file is not None
+    return f"{finding.file.name}:{finding.line} {finding.code} {finding.message} | {finding.hint}"
 
 
 def test_an_environment_has_every_endpoint_unless_a_file_leaves_one_out(fleet: FleetFolder) -> None:
@@ -103,9 +103,11 @@ def test_a_glob_selects_members_only(fleet: FleetFolder) -> None:
 
 def test_a_file_of_an_absent_endpoint_selects_nothing_and_tells_why(fleet: FleetFolder) -> None:
     fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
-    found = Selector(Fleet(fleet.root), "prod").select([str(fleet.root / "model_specs/ranking.yaml")])
-    assert (found.endpoints, found.gone) == ([], [])
-    assert found.reasons == ["model_specs/ranking.yaml: 'ranking' is not in prod: its `environments` has dev"]
+    selection = Selector(Fleet(fleet.root), "prod").select([str(fleet.root / "model_specs/ranking.yaml")])
+    assert (selection.endpoints, selection.gone) == ([], [])
+    assert selection.reasons == [
+        "model_specs/ranking.yaml: 'ranking' is not in prod: its `environments` has dev"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -121,15 +123,15 @@ def test_a_wrong_name_or_place_is_shown_where_it_is_written(
 ) -> None:
     own = (fleet.root / file).read_text() if file.startswith("env") else ""
     fleet.write(file, own + text)
-    said = [each for each in fleet.said("prod") if each.startswith(line)]
-    assert said
-    assert hint in said[0]
+    lines = [each for each in fleet.said("prod") if each.startswith(line)]
+    assert lines
+    assert hint in lines[0]
 
 
 @pytest.mark.parametrize("key", ["promoted_from: dev", "endpoints: [ranking]"])
 def test_this_machine_takes_no_choice(fleet: FleetFolder, key: str) -> None:
     fleet.environment(f"{key}\n", "local")
-    assert any("on this machine there is every endpoint of main" in each for each in fleet.said("local"))
+    assert any("on this machine there is every endpoint of main" in line for line in fleet.said("local"))
 
 
 def test_an_absent_endpoint_is_not_among_the_files_of_the_environment(fleet: FleetFolder) -> None:
@@ -167,8 +169,10 @@ class TestPromoted:
         assert open_project(fleet.root, "prod").unpromoted == ()
 
     def test_a_changed_spec_concerns_it_only_by_a_promotion(self, fleet: FleetFolder) -> None:
-        found = Selector(Fleet(fleet.root), "prod").select([str(fleet.root / "model_specs/sentences.yaml")])
-        assert found.reasons == ["model_specs/sentences.yaml: prod gets it by `fleet promote`"]
+        selection = Selector(Fleet(fleet.root), "prod").select(
+            [str(fleet.root / "model_specs/sentences.yaml")]
+        )
+        assert selection.reasons == ["model_specs/sentences.yaml: prod gets it by `fleet promote`"]
 
     def test_its_own_spec_selects_it(self, fleet: FleetFolder) -> None:
         file = str(fleet.root / "locks/prod/sentences.spec.yaml")
@@ -177,24 +181,24 @@ class TestPromoted:
     def test_a_lock_without_a_spec_is_an_error_that_names_the_command(self, fleet: FleetFolder) -> None:
         fleet.write("locks/prod/ranking.lock.yaml", "endpoint: ranking\narchives: {}\n")
         assert any(
-            each.startswith("ranking.lock.yaml:1 FL841") and "fleet promote --to prod --adopt" in each
-            for each in fleet.said("prod")
+            line.startswith("ranking.lock.yaml:1 FL841") and "fleet promote --to prod --adopt" in line
+            for line in fleet.said("prod")
         )
 
     def test_its_own_file_names_no_profile(self, fleet: FleetFolder) -> None:
         fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
         fleet.environment("promoted_from: staging\noverrides: {sentences: {profile: gpu}}\n", "prod")
-        assert any(each.startswith("prod.yaml:5 FL512") for each in fleet.said("prod"))
+        assert any(line.startswith("prod.yaml:5 FL512") for line in fleet.said("prod"))
 
     @pytest.mark.parametrize("value", ["null", "[]"])
     def test_its_own_file_may_say_that_it_names_none(self, fleet: FleetFolder, value: str) -> None:
         fleet.environment(f"promoted_from: staging\ndefaults: {{profile: {value}}}\n", "prod")
-        assert not any("FL512" in each for each in fleet.said("prod"))
+        assert not any("FL512" in line for line in fleet.said("prod"))
 
     def test_no_profile_is_hidden_in_the_overrides_of_its_defaults(self, fleet: FleetFolder) -> None:
         fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
         fleet.environment("promoted_from: staging\ndefaults: {overrides: {prod: {profile: gpu}}}\n", "prod")
-        assert any(each.startswith("prod.yaml:5 FL512") for each in fleet.said("prod"))
+        assert any(line.startswith("prod.yaml:5 FL512") for line in fleet.said("prod"))
 
     def test_its_own_choice_leaves_a_promoted_one_out(self, fleet: FleetFolder) -> None:
         fleet.environment("promoted_from: staging\nendpoints: [ranking]\n", "prod")
@@ -218,4 +222,4 @@ class TestPromoted:
         self, fleet: FleetFolder, origin: str, message: str
     ) -> None:
         fleet.environment(f"promoted_from: {origin}\n", "prod")
-        assert any(f"prod.yaml:4 FL515 {message}" in each for each in fleet.said("prod"))
+        assert any(f"prod.yaml:4 FL515 {message}" in line for line in fleet.said("prod"))

@@ -12,8 +12,8 @@ GPU = "instance_group { kind: KIND_GPU }"
 
 def accelerated(accelerator: str, device: str = "gpu", group: str = GPU) -> str:
     """A configuration with one accelerator."""
-    given = f"{device}_execution_accelerator [ {{ {accelerator} }} ]"
-    return f"{group} optimization {{ execution_accelerators {{ {given} }} }}"
+    given_text = f"{device}_execution_accelerator [ {{ {accelerator} }} ]"
+    return f"{group} optimization {{ execution_accelerators {{ {given_text} }} }}"
 
 
 def said(text: str, release: str | None = None, backend: str = "onnxruntime") -> list[tuple[str, str]]:

@@ -86,9 +86,9 @@ def test_the_batch_is_a_dimension_of_strings_too() -> None:
 
 
 def test_two_outputs_of_one_number_and_a_mixture_of_names_are_warned_of() -> None:
-    twice = IN + OUT + OUT.replace("OUTPUT", "SCORES")
+    text = IN + OUT + OUT.replace("OUTPUT", "SCORES")
     words = "outputs 'OUTPUT__0' and 'SCORES__0' both are number 0 of the model"
-    assert said("pytorch", twice) == [("warning FL455", words)]
+    assert said("pytorch", text) == [("warning FL455", words)]
     [(weight, message)] = said("pytorch", IN + OUT + OUT.replace("OUTPUT__0", "scores"))
     assert weight == "warning FL455"
     assert message.startswith("output 'scores' does not follow the <name>__<index> naming convention")
@@ -162,7 +162,7 @@ def test_a_forest_says_whether_it_classifies_and_from_where_on(
     values: dict[str, str], release: str | None, found: str
 ) -> None:
     findings = parameters(config_of(parameters_text(values)), "fil", release)
-    assert [f"{each.severity}: {each.message}" for each in findings if each.code == "FL453"] == (
+    assert [f"{finding.severity}: {finding.message}" for finding in findings if finding.code == "FL453"] == (
         [found] if found else []
     )
 
@@ -184,5 +184,5 @@ def test_a_forest_says_whether_it_classifies_and_from_where_on(
 def test_instances_of_a_kind_that_the_backend_does_not_run_are_refused(
     backend: str, kind: str, words: str
 ) -> None:
-    found = said(backend, f"instance_group {{ kind: {kind} }}")
-    assert found == ([("error FL459", words)] if words else [])
+    rows = said(backend, f"instance_group {{ kind: {kind} }}")
+    assert rows == ([("error FL459", words)] if words else [])

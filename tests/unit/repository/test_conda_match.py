@@ -34,12 +34,12 @@ def findings(
 
     def of(contents: Contents) -> list[Finding]:
         text = contents.texts[f"{prefix}config.pbtxt"]
-        parsed = parsed_config(text, Path("config.pbtxt"), model)
-        return list(conda_findings(parsed, contents, model, release))
+        config = parsed_config(text, Path("config.pbtxt"), model)
+        return list(conda_findings(config, contents, model, release))
 
-    packed = of(read(archive(tmp_path, files)))
-    assert packed == of(read(folder_of(tmp_path / "repository", files)))
-    return packed
+    packed_findings = of(read(archive(tmp_path, files)))
+    assert packed_findings == of(read(folder_of(tmp_path / "repository", files)))
+    return packed_findings
 
 
 def packed(files: dict[str, bytes]) -> dict[str, bytes]:
@@ -55,8 +55,8 @@ def test_a_packed_environment_that_fits_has_no_findings(tmp_path: Path) -> None:
 def test_an_environment_without_gzip_and_an_unpacked_one_fit_as_well(tmp_path: Path) -> None:
     tar = {"m/env.tar": tar_of(ENVIRONMENT)}
     assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env.tar", tar, "24.10") == []
-    unpacked = below("m/env")
-    assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env/", unpacked, "24.10") == []
+    contents = below("m/env")
+    assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env/", contents, "24.10") == []
 
 
 def test_a_model_at_the_root_has_its_environment_beside_its_config(tmp_path: Path) -> None:
@@ -113,14 +113,17 @@ def test_the_python_is_that_of_the_stub(
     tmp_path: Path, release: str | None, python: str, severity: Severity | None
 ) -> None:
     files = packed({"bin/activate": b"", f"lib/python{python}/os.py": b""})
-    found = findings(tmp_path, FILE, files, release)
-    assert [each.severity for each in found] == ([severity] if severity else [])
-    assert all(each.code == "FL449" and f"has Python {python}" in each.message for each in found)
+    actual_findings = findings(tmp_path, FILE, files, release)
+    assert [actual_finding.severity for actual_finding in actual_findings] == ([severity] if severity else [])
+    assert all(
+        actual_finding.code == "FL449" and f"has Python {python}" in actual_finding.message
+        for actual_finding in actual_findings
+    )
 
 
 def test_a_stub_of_the_models_own_takes_any_python(tmp_path: Path) -> None:
     files = packed({"bin/activate": b"", "bin/python3.9": b""})
-    assert [each.code for each in findings(tmp_path, FILE, files, "25.04")] == ["FL449"]
+    assert [finding.code for finding in findings(tmp_path, FILE, files, "25.04")] == ["FL449"]
     assert findings(tmp_path, FILE, {**files, "m/triton_python_backend_stub": b""}, "25.04") == []
 
 
@@ -142,8 +145,8 @@ def test_a_path_that_leads_out_is_a_warning_and_is_looked_for(tmp_path: Path) ->
         Severity.WARNING,
         True,
     )
-    both = findings(tmp_path, path.format("absent"), shared, "24.10")
-    assert [each.severity for each in both] == [Severity.WARNING, Severity.ERROR]
+    both_findings = findings(tmp_path, path.format("absent"), shared, "24.10")
+    assert [both_finding.severity for both_finding in both_findings] == [Severity.WARNING, Severity.ERROR]
     (far,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/../../env.tgz", shared, "24.10")
     assert far.severity is Severity.WARNING
 

@@ -31,13 +31,13 @@ FILES = {
 
 
 def read_bytes(tmp_path: Path, content: bytes, name: str = "model.tar.gz") -> Contents:
-    written = tmp_path / name
-    written.write_bytes(content)
-    return read(written)
+    written_folder = tmp_path / name
+    written_folder.write_bytes(content)
+    return read(written_folder)
 
 
 def told(contents: Contents) -> list[str]:
-    return [f"{each.severity} {each.code}: {each.message}" for each in contents.findings]
+    return [f"{finding.severity} {finding.code}: {finding.message}" for finding in contents.findings]
 
 
 def test_all_entries_are_known_with_the_folders_around_them(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_what_tar_programs_write_is_read(tmp_path: Path, kind: int, prefix: str)
         files["/".join(["a" * 200] * 3)] = b"long"
     contents = read_bytes(tmp_path, zipped(written_by_tarfile(files, kind, prefix=prefix)))
     assert contents.findings == ()
-    found = {path: entry.size for path, entry in contents.entries.items() if entry.kind is EntryKind.FILE}
-    assert found == {path: len(content) for path, content in files.items()}
+    sizes = {path: entry.size for path, entry in contents.entries.items() if entry.kind is EntryKind.FILE}
+    assert sizes == {path: len(content) for path, content in files.items()}
 
 
 def test_a_tar_file_without_gzip_is_read_and_told(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_an_entry_that_is_not_trusted_is_told_and_the_rest_is_read(
     tmp_path: Path, stream: bytes, said: str
 ) -> None:
     contents = read_bytes(tmp_path, zipped(stream + file("m/1/model.py") + END))
-    assert any(said in each for each in told(contents)), told(contents)
+    assert any(said in line for line in told(contents)), told(contents)
     assert contents.is_file("m/1/model.py")
 
 
@@ -141,15 +141,15 @@ def test_an_entry_that_is_not_trusted_is_told_and_the_rest_is_read(
 )
 def test_a_damaged_stream_is_judged_as_far_as_it_goes(tmp_path: Path, stream: bytes, said: str) -> None:
     contents = read_bytes(tmp_path, zipped(file("m/1/model.py") + stream))
-    assert [said in each for each in told(contents)] == [True], told(contents)
+    assert [said in line for line in told(contents)] == [True], told(contents)
     assert contents.findings[0].code == "FL440"
     assert contents.findings[0].severity is Severity.ERROR
     assert contents.is_file("m/1/model.py")
 
 
 def test_an_archive_that_is_cut_off_is_judged_as_far_as_it_goes(tmp_path: Path) -> None:
-    packed = zipped(tar_of(FILES | {"z": bytes(range(256)) * 9000}))
-    contents = read_bytes(tmp_path, packed[:-9000])
+    content = zipped(tar_of(FILES | {"z": bytes(range(256)) * 9000}))
+    contents = read_bytes(tmp_path, content[:-9000])
     assert "is cut off: the end of its gzip stream is missing" in told(contents)[0]
     assert contents.is_file("m/1/model.py")
 
@@ -172,15 +172,15 @@ def test_what_follows_the_end_is_told(tmp_path: Path, after: bytes, severity: st
 
 def test_gzip_streams_in_a_row_are_one_and_zeros_may_follow(tmp_path: Path) -> None:
     tar = tar_of(FILES | {"m/1/zeros": bytes(3 << 20)})
-    packed = zipped(tar[:1000]) + zipped(b"") + zipped(tar[1000:]) + bytes(100)
-    contents = read_bytes(tmp_path, packed)
+    content = zipped(tar[:1000]) + zipped(b"") + zipped(tar[1000:]) + bytes(100)
+    contents = read_bytes(tmp_path, content)
     assert contents.findings == ()
     assert contents.entries["m/1/zeros"].size == 3 << 20
 
 
 def test_the_later_of_two_files_counts(tmp_path: Path) -> None:
-    twice = file("m/config.pbtxt", b"old") + file("m/config.pbtxt", b"newer")
-    contents = read_bytes(tmp_path, zipped(twice + END))
+    twice_file = file("m/config.pbtxt", b"old") + file("m/config.pbtxt", b"newer")
+    contents = read_bytes(tmp_path, zipped(twice_file + END))
     assert contents.texts == {"m/config.pbtxt": b"newer"}
     assert contents.entries["m/config.pbtxt"].size == 5
 
@@ -201,8 +201,8 @@ def test_of_many_links_a_few_are_told_and_how_many_more(tmp_path: Path) -> None:
 
 def zip_file() -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as packed:
-        packed.writestr("m/config.pbtxt", "")
+    with zipfile.ZipFile(stream, "w") as file:
+        file.writestr("m/config.pbtxt", "")
     return stream.getvalue()
 
 
@@ -224,10 +224,10 @@ def zip_file() -> bytes:
 def test_what_is_no_archive_of_this_kind_is_refused_by_name(
     tmp_path: Path, content: bytes, said: str
 ) -> None:
-    with pytest.raises(FindingsError, match="FL440") as refused:
+    with pytest.raises(FindingsError, match="FL440") as refusal:
         read_bytes(tmp_path, content)
-    assert said in str(refused.value)
-    assert "model.tar.gz" in str(refused.value)
+    assert said in str(refusal.value)
+    assert "model.tar.gz" in str(refusal.value)
 
 
 def test_nothing_at_a_path_is_refused_by_name(tmp_path: Path) -> None:

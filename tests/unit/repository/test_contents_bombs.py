@@ -28,7 +28,7 @@ ZEROS = bytes(30 << 20)
 
 
 def told(contents: Contents) -> list[str]:
-    return [f"{each.code}: {each.message}" for each in contents.findings]
+    return [f"{finding.code}: {finding.message}" for finding in contents.findings]
 
 
 def test_a_bomb_is_read_up_to_a_ratio_and_in_little_memory(
@@ -56,9 +56,9 @@ def test_an_archive_of_zeros_that_is_not_too_large_is_read(tmp_path: Path) -> No
 def test_bombs_within_an_archive_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{LIMITS}.FREE", 70 << 20)
     inner = zipped(tar_of({"zeros": ZEROS}))
-    packed = archive(tmp_path, {**MODEL, **{f"m/{number}.tgz": inner for number in range(9)}})
-    contents = read(packed)
-    assert [each.code for each in contents.findings] == ["FL443"]
+    path = archive(tmp_path, {**MODEL, **{f"m/{number}.tgz": inner for number in range(9)}})
+    contents = read(path)
+    assert [finding.code for finding in contents.findings] == ["FL443"]
     assert 1 < len(contents.environments) < 9
 
 
@@ -70,8 +70,8 @@ def test_entries_count_also_where_they_are_of_one_name_or_within_another_archive
     same.write_bytes(zipped(file("a") * 30 + END))
     assert "it holds more than 20 entries" in told(read(same))[1]
     inner = tar_of({str(number): b"" for number in range(9)})
-    nested = archive(tmp_path, {**MODEL, "m/a.tar": inner, "m/b.tar": inner, "m/c.tar": inner})
-    assert [each.code for each in read(nested).findings] == ["FL443"]
+    path = archive(tmp_path, {**MODEL, "m/a.tar": inner, "m/b.tar": inner, "m/c.tar": inner})
+    assert [finding.code for finding in read(path).findings] == ["FL443"]
 
 
 def test_folders_that_only_paths_name_count_as_well(tmp_path: Path) -> None:
@@ -124,15 +124,15 @@ def test_any_archive_is_read_or_refused_with_findings(
     content = bytes(changed[: len(changed) - cut] if cut < 1000 else changed)
     content = zipped(content) if is_zipped and not is_noise_outside else content
     with TemporaryDirectory() as folder_:
-        written = Path(folder_) / "model.tar.gz"
-        written.write_bytes(content)
+        written_path = Path(folder_) / "model.tar.gz"
+        written_path.write_bytes(content)
         try:
-            contents = read(written)
+            contents = read(written_path)
         except FindingsError as error:
             assert error.findings
-            assert all(each.file == written for each in error.findings)
+            assert all(finding.file == written_path for finding in error.findings)
         else:
-            assert all(str(each) for each in contents.findings)
+            assert all(str(finding) for finding in contents.findings)
             above = {path.rpartition("/")[0] for path in contents.entries} - {""}
             assert above <= {path for path, entry in contents.entries.items() if entry.kind == "folder"}
             assert not any(".." in path.split("/") or path.startswith("/") for path in contents.entries)

@@ -94,10 +94,10 @@ def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str
     ],
 )
 def test_what_is_not_protobufs_text_format_is_refused_by_line(config: str, line: int, problem: str) -> None:
-    with pytest.raises(PbtxtError, match=".") as refused:
+    with pytest.raises(PbtxtError, match=".") as refusal:
         renamed_config(config.encode(), MODELS, 0)
-    assert refused.value.line == line
-    assert problem in str(refused.value)
+    assert refusal.value.line == line
+    assert problem in str(refusal.value)
 
 
 def test_deep_nesting_is_refused_instead_of_exhausting_the_memory() -> None:
@@ -108,16 +108,16 @@ def test_deep_nesting_is_refused_instead_of_exhausting_the_memory() -> None:
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     try:
-        found = list(strings(content))
+        actual_strings = list(strings(content))
     except PbtxtError:
         return
-    assert all(content[text.end : text.end + 1] in (b'"', b"'") for text in found)
+    assert all(content[text.end : text.end + 1] in (b'"', b"'") for text in actual_strings)
 
 
 @given(st.text(min_size=1), st.sampled_from(["'", '"']))
 def test_a_name_is_known_whatever_escapes_it_is_written_in(name: str, quote: str) -> None:
-    written = text_encoding.CEscape(name.encode(), as_utf8=False)
-    config = f"name: {quote}{written}{quote}".encode()
+    written_escape = text_encoding.CEscape(name.encode(), as_utf8=False)
+    config = f"name: {quote}{written_escape}{quote}".encode()
     assert parsed(renamed_config(config, [name], 12)).name == f"{name}_12"
 
 

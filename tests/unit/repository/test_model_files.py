@@ -28,7 +28,7 @@ def found(
 
 def codes(findings: list[Finding]) -> list[str]:
     """Severity and code of each."""
-    return [f"{each.severity} {each.code}" for each in findings]
+    return [f"{finding.severity} {finding.code}" for finding in findings]
 
 
 FOREST = 'parameters { key: "model_type" value { string_value: "%s" } }'
@@ -84,7 +84,7 @@ def test_the_missing_file_is_told_in_tritons_words() -> None:
 
 def test_each_version_that_is_loaded_is_looked_into() -> None:
     findings = found("tensorrt", "1/model.plan", "2/", "3/", versions=("3", "2", "1"))
-    assert [each.file for each in findings] == [MODELS / "m/3", MODELS / "m/2"]
+    assert [finding.file for finding in findings] == [MODELS / "m/3", MODELS / "m/2"]
     assert found("tensorrt", "1/model.plan", "2/") == []
 
 
@@ -186,7 +186,7 @@ def test_a_name_that_leads_out_of_the_version_directory_is_warned_of(name: str, 
 def test_dali_takes_only_plain_names(release: str | None, weights: list[str]) -> None:
     findings = found("dali", "1/a/b.dali", text='default_model_filename: "a/b.dali"', release=release)
     assert codes(findings) == weights
-    assert all("'a/b.dali' contains an invalid character: '/'" in each.message for each in findings)
+    assert all("'a/b.dali' contains an invalid character: '/'" in finding.message for finding in findings)
 
 
 def test_a_file_that_the_release_does_not_look_for_yet_is_none() -> None:

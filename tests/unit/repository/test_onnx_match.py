@@ -51,7 +51,7 @@ def findings(text: str, header: OnnxHeader = GRAPH) -> list[Finding]:
 
 
 def told(text: str, header: OnnxHeader = GRAPH) -> list[str]:
-    return [each.message for each in findings(text, header)]
+    return [finding.message for finding in findings(text, header)]
 
 
 BATCH = "max_batch_size: 1\n"
@@ -132,12 +132,12 @@ def test_a_batch_size_without_a_batch_dimension_is_told() -> None:
     )
     assert told(BATCH + BOTH_IN, UNBATCHED) == [autofill]
     assert told(BATCH, UNBATCHED) == [autofill]
-    all_told = told(BATCH + BOTH_IN + BOTH_OUT, UNBATCHED)
-    assert all_told[0] == (
+    lines = told(BATCH + BOTH_IN + BOTH_OUT, UNBATCHED)
+    assert lines[0] == (
         "model 'm', tensor 'INPUT0': for the model to support batching the shape should have at least 1"
         " dimension and the first dimension must be -1; but shape expected by the model is [16]"
     )
-    assert len(all_told) == 4
+    assert len(lines) == 4
     assert told(BOTH_IN + BOTH_OUT, UNBATCHED) == []
 
 
@@ -150,15 +150,15 @@ def test_without_a_batch_size_shapes_are_compared_whole() -> None:
 
 def test_where_outputs_are_completed_the_batch_size_is_too() -> None:
     whole = inputs("INPUT0 dims: [ -1, 16 ]", "INPUT1 dims: [ -1, 16 ]")
-    assert [", making complete shape [-1,-1,16])" in each for each in told(whole)] == [True, True]
+    assert [", making complete shape [-1,-1,16])" in line for line in told(whole)] == [True, True]
 
 
 def test_what_was_completed_from_the_graph_is_not_judged_again() -> None:
-    written = config(BATCH)
-    completed = replace(written, message=copy.deepcopy(written.message))
-    completed.message.input.add(name="INPUT0", data_type="TYPE_FP32", dims=[1])
-    completed.message.output.add(name="OUTPUT0", data_type="TYPE_FP32", dims=[1])
-    assert list(onnx_findings(completed, GRAPH, FILE)) == []
+    written_config = config(BATCH)
+    completed_written_config = replace(written_config, message=copy.deepcopy(written_config.message))
+    completed_written_config.message.input.add(name="INPUT0", data_type="TYPE_FP32", dims=[1])
+    completed_written_config.message.output.add(name="OUTPUT0", data_type="TYPE_FP32", dims=[1])
+    assert list(onnx_findings(completed_written_config, GRAPH, FILE)) == []
 
 
 def test_an_open_dimension_of_an_output_may_be_inferred_so_that_is_a_warning() -> None:
@@ -174,12 +174,12 @@ def test_an_open_dimension_of_an_output_may_be_inferred_so_that_is_a_warning() -
 def test_a_scalar_takes_only_ones(dims: str, expected: int) -> None:
     header = header_of(graph_bytes({"s": (FLOAT, [])}, {"y": (FLOAT, [1])}))
     text = inputs(f"s dims: {dims}", data_type="TYPE_FP32") + outputs("y dims: [ 1 ]", data_type="TYPE_FP32")
-    shown = dims.replace(" ", "")
+    shown_text = dims.replace(" ", "")
     assert (
         told(text, header)
         == [
             "unable to load model 'm', scalar tensor 's', should only provide 1 in the model configuration when the"
-            f" model doesn't support batching. Model configuration provided: {shown}."
+            f" model doesn't support batching. Model configuration provided: {shown_text}."
         ]
         * expected
     )
@@ -213,10 +213,10 @@ def test_ragged_inputs_are_flat_in_the_graph() -> None:
 
 
 def test_a_batch_output_may_have_another_shape() -> None:
-    mapped = (
+    text = (
         'batch_output { target_name: "OUTPUT1" kind: BATCH_SCATTER_WITH_INPUT_SHAPE source_input: "INPUT0" }'
     )
-    assert told(BATCH + BOTH_IN + outputs("OUTPUT0", "OUTPUT1 dims: [ 1 ]") + mapped) == []
+    assert told(BATCH + BOTH_IN + outputs("OUTPUT0", "OUTPUT1 dims: [ 1 ]") + text) == []
 
 
 def control(name: str, kind: str, values: str) -> str:
@@ -281,13 +281,13 @@ def test_a_file_that_cannot_be_read_is_told(certain: bool, severity: Severity) -
 
 def test_files_with_weights_have_to_be_there() -> None:
     locations = ["weights.bin", "data/absent.bin", "../shared.bin", "../../../out.bin", "/etc/passwd"]
-    header = header_of(graph_bytes({}, {}, [external(each, each) for each in locations]))
+    header = header_of(graph_bytes({}, {}, [external(location, location) for location in locations]))
     entries = {"m/1/weights.bin": Entry(EntryKind.FILE, 8), "m/shared.bin": Entry(EntryKind.FILE, 8)}
     contents = Contents(place=Path("repository"), archive=False, entries=entries)
-    found = list(external_findings(config(""), header, contents, "m/1"))
-    assert [(each.code, each.severity, each.file) for each in found] == [
+    findings = list(external_findings(config(""), header, contents, "m/1"))
+    assert [(finding.code, finding.severity, finding.file) for finding in findings] == [
         ("FL447", Severity.ERROR, Path("repository/m/1/data/absent.bin")),
         ("FL447", Severity.WARNING, Path("repository/m/1")),
         ("FL447", Severity.WARNING, Path("repository/m/1")),
     ]
-    assert "'data/absent.bin', which does not exist" in found[0].message
+    assert "'data/absent.bin', which does not exist" in findings[0].message

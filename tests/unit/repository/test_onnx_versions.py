@@ -51,7 +51,7 @@ def test_a_release_that_is_newer_than_the_catalog_refuses_nothing() -> None:
 
 def test_newer_releases_read_at_least_what_older_ones_do() -> None:
     limits = [onnx_runtime(release) for release in sorted(FACTS["releases"])]
-    as_numbers = [(each.ir_version, *each.opsets.values()) for each in limits if each is not None]
+    as_numbers = [(limit.ir_version, *limit.opsets.values()) for limit in limits if limit is not None]
     assert all(all(old <= new for old, new in zip(*pair, strict=True)) for pair in pairwise(as_numbers))
     assert {version.rpartition(".")[0] for version in FACTS["releases"].values()} == set(FACTS["reads"])
 
@@ -63,8 +63,8 @@ def test_newer_releases_read_at_least_what_older_ones_do() -> None:
 def test_a_file_format_that_is_too_new_is_refused_in_onnx_runtimes_words(
     release: str, ir: int, limit: int
 ) -> None:
-    expected = f"Unsupported model IR version: {ir}, max supported IR version: {limit}"
-    assert version_problem(header(ir), release) == expected
+    expected_text = f"Unsupported model IR version: {ir}, max supported IR version: {limit}"
+    assert version_problem(header(ir), release) == expected_text
     assert version_problem(header(limit), release) == ""
 
 
@@ -122,4 +122,4 @@ def test_a_model_that_no_known_release_reads_is_to_be_exported_again(tmp_path: P
 def test_the_table_is_of_models_that_onnx_itself_can_write() -> None:
     """A limit beyond what ONNX has published would be a slip of the pen."""
     newest = max(row[1] for row in helper.VERSION_TABLE)
-    assert max(each["ir"] for each in FACTS["reads"].values()) <= newest
+    assert max(read["ir"] for read in FACTS["reads"].values()) <= newest

@@ -108,10 +108,10 @@ def test_what_protobuf_reads_is_read_and_what_it_refuses_has_a_problem(
         # protobuf still takes groups, which ONNX has never had.
         return
     assert (header.problem == "") == model.HasField("graph")
-    given_ = {shown(each.name) for each in graph.initializer}
-    given_ |= {shown(each.values.name) for each in graph.sparse_initializer}
+    texts = {shown(each.name) for each in graph.initializer}
+    texts |= {shown(each.values.name) for each in graph.sparse_initializer}
     names = dict.fromkeys(shown(each.name) for each in graph.input)
-    assert [each.name for each in header.inputs] == [name for name in names if name not in given_]
+    assert [tensor.name for tensor in header.inputs] == [name for name in names if name not in texts]
 
 
 def shown(name: str | bytes) -> str:

@@ -64,9 +64,9 @@ class Installed:
 
     def install(self, version: str = "1.0", tag: str = FITS) -> None:
         digest = hashlib.sha256((self.folder / "thing/__init__.py").read_bytes()).digest()
-        told = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        text = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         record = (
-            f"thing/__init__.py,sha256={told},6\nthing/__pycache__/x.pyc,,\nthing-1.0.dist-info/RECORD,,\n"
+            f"thing/__init__.py,sha256={text},6\nthing/__pycache__/x.pyc,,\nthing-1.0.dist-info/RECORD,,\n"
         )
         self.write("thing-1.0.dist-info/METADATA", f"Name: thing\nVersion: {version}\n")
         self.write("thing-1.0.dist-info/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
@@ -90,8 +90,10 @@ def test_its_bytes_tell_nothing_of_who_packed_it(script: ModuleType, archive: by
     assert script.stored(script.packed(script.files(script.LOCK))) == archive
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         members = tar.getmembers()
-    assert {(each.mtime, each.uid, each.uname, each.mode) for each in members} == {(0, 0, "", 0o644)}
-    names = [each.name for each in members]
+    assert {(member.mtime, member.uid, member.uname, member.mode) for member in members} == {
+        (0, 0, "", 0o644)
+    }
+    names = [member.name for member in members]
     assert names == sorted(names)
     assert not [
         name for name in names if name.endswith((".pyc", "/RECORD", "/INSTALLER", "/direct_url.json"))
@@ -109,8 +111,8 @@ def test_an_activated_python_finds_its_packages_there_and_numpy_where_it_did(
 ) -> None:
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(tmp_path, filter="data")
-    activated = f'source "{tmp_path}/bin/activate" && exec python3 -c "{USES_IT}"'
-    run = ["bash", "-c", activated]
+    text = f'source "{tmp_path}/bin/activate" && exec python3 -c "{USES_IT}"'
+    run = ["bash", "-c", text]
     path = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     first = subprocess.run(run, env=path, capture_output=True, text=True, check=True).stdout
     prefix, tokenizers, numpy = map(Path, first.split())
@@ -166,6 +168,6 @@ def test_a_file_that_was_changed_is_refused_in_a_sentence_that_says_what_helps(
     into = thing.folder / "models"
     monkeypatch.setattr(sys, "argv", ["make", "--lock", str(thing.lock), "--into", str(into)])
     assert script.main() == 2
-    said = "make_environment: thing/__init__.py is not as thing 1.0 has it: run `make clean`, then `make setup`\n"
-    assert capsys.readouterr().err == said
+    text = "make_environment: thing/__init__.py is not as thing 1.0 has it: run `make clean`, then `make setup`\n"
+    assert capsys.readouterr().err == text
     assert not into.exists()

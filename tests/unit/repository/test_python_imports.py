@@ -16,13 +16,15 @@ def missing(
 ) -> list[tuple[object, str]]:
     files = {**model("a", code=code + CLASS), **{f"a/{path}": text for path, text in others.items()}}
     files["a/config.pbtxt"] += config
-    found = warnings(files, replace(SINGLE, release=release))
-    return [(each.line, each.message.split("'")[1]) for each in found if each.code == "FL472"]
+    findings = warnings(files, replace(SINGLE, release=release))
+    return [(finding.line, finding.message.split("'")[1]) for finding in findings if finding.code == "FL472"]
 
 
 def test_a_package_that_the_image_is_not_known_to_have_is_a_warning_at_its_line() -> None:
     files = model("a", code=f"import numpy as np\nfrom PIL import Image{CLASS}")
-    (finding,) = [each for each in warnings(files, replace(SINGLE, release="25.04")) if each.code == "FL472"]
+    (finding,) = [
+        finding for finding in warnings(files, replace(SINGLE, release="25.04")) if finding.code == "FL472"
+    ]
     assert finding.message == "'PIL' is not known to be in the image of 25.04: the model would not load"
     assert (finding.line, finding.file and finding.file.name) == (2, "model.py")
     assert "EXECUTION_ENV_PATH" in finding.hint
@@ -66,5 +68,5 @@ def test_the_packages_are_those_of_the_release(
 
 def test_what_an_image_of_ones_own_has_is_not_guessed() -> None:
     files = model("a", code=f"import torch{CLASS}")
-    found = warnings(files, replace(SINGLE, release="25.04", own_image=True))
-    assert [each for each in found if each.code == "FL472"] == []
+    findings = warnings(files, replace(SINGLE, release="25.04", own_image=True))
+    assert [finding for finding in findings if finding.code == "FL472"] == []

@@ -36,13 +36,13 @@ def test_what_triton_refuses_is_refused_in_its_words(text: bytes, said: str) -> 
 
 @pytest.mark.parametrize(("text", "read"), TAKEN.items())
 def test_what_triton_takes_is_written_as_python_takes_it(text: bytes, read: str) -> None:
-    written = for_python(text)
-    assert written.count("\n") == text.count(b"\n")
+    written_text = for_python(text)
+    assert written_text.count("\n") == text.count(b"\n")
     assert parse_config(text) is not None
-    assert written == read or "\ufffd" in written
+    assert written_text == read or "\ufffd" in written_text
 
 
 def test_a_place_is_told_by_line_and_column() -> None:
-    with pytest.raises(PbtxtError) as refused:
+    with pytest.raises(PbtxtError) as refusal:
         parse_config(b'name: "a"\nbackend: "\\q"')
-    assert (refused.value.line, refused.value.column) == (2, 10)
+    assert (refusal.value.line, refusal.value.column) == (2, 10)

@@ -185,5 +185,5 @@ def test_what_protobuf_takes_is_read_and_the_rest_is_refused_by_line(text: str, 
         assert 1 <= refused.line <= content.count(b"\n") + 1
         return
     assert {field.name for field, _ in message.ListFields()} <= {
-        each.name for each in parse(content).root.fields
+        field.name for field in parse(content).root.fields
     }

@@ -54,9 +54,9 @@ def repository(folder: FleetFolder) -> GitRepository:
     folder.write("requirements.txt", "triton-fleet==0.2.0\n")
     folder.write("tools/publish.sh", "true\n")
     folder.write("README.md", "")
-    found = GitRepository.around(folder.root)
-    found.branch()
-    return found
+    actual_repository = GitRepository.around(folder.root)
+    actual_repository.branch()
+    return actual_repository
 
 
 def review(top: Path) -> FleetChange:
@@ -64,7 +64,7 @@ def review(top: Path) -> FleetChange:
 
 
 def listed(top: Path) -> dict[str, str]:
-    return {each.path: each.change for each in review(top).executed}
+    return {file.path: file.change for file in review(top).executed}
 
 
 def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_changes(
@@ -76,15 +76,15 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     folder.write("package.json", '{"devDependencies": {"aws-cdk": "npm:evil@1.0.0"}}')
     folder.write("requirements.txt", "triton-fleet==0.2.0\nevil\n")
     repository.commit()
-    found = review(folder.root)
-    assert [(each.path, each.what, each.change) for each in found.executed] == [
+    change = review(folder.root)
+    assert [(file.path, file.what, file.change) for file in change.executed] == [
         ("app.py", "the CDK app of `npx cdk`", "edited"),
         ("cdk.json", "settings of the CDK CLI: app, build", "edited"),
         ("fleet.mk", "what `make` runs", "added"),
         ("package.json", "what npm installs", "edited"),
         ("requirements.txt", "what pip installs", "edited"),
     ]
-    text = markdown(found, 0)
+    text = markdown(change, 0)
     marker, verdict, _, heading, _, *files = text.splitlines()
     assert (marker, verdict) == (
         MARKER,
@@ -93,9 +93,9 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     assert heading == "**This change edits what a deploy runs:**"
     assert files[0] == "- ⚠ `app.py`: the CDK app of `npx cdk` (edited)"
     assert all(line.startswith("- ⚠ ") for line in files[:5])
-    document: Any = report_document(found)
-    assert [each["path"] for each in document["executed"]] == [each.path for each in found.executed]
-    for output in (text, page(found), json.dumps(document), markdown(found, 1_000)):
+    document: Any = report_document(change)
+    assert [each["path"] for each in document["executed"]] == [file.path for file in change.executed]
+    for output in (text, page(change), json.dumps(document), markdown(change, 1_000)):
         assert "nothing changes" not in output
         assert "what a deploy runs" in output
 
@@ -113,8 +113,8 @@ def test_a_change_of_data_promises_that_nothing_else_changes(
         "policy: platform\nowner: {team: a}\nstatements: [{name: all, max_instances: 9}]\n",
     )
     folder.write("model_specs/endpoint.schema.json", "{}")
-    found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "nothing changes in dev")
+    change = review(folder.root)
+    assert (change.executed, change.verdict) == ((), "nothing changes in dev")
 
 
 def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
@@ -122,9 +122,9 @@ def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
 ) -> None:
     folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
     folder.write("prices.schema.json", "{}")
-    found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
-    assert [each.price_note for each in found.differing] == [
+    change = review(folder.root)
+    assert (change.executed, change.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
+    assert [each.price_note for each in change.differing] == [
         "`prices.yaml` differs (discount not given → 10): all costs here are at the new prices"
     ]
 
@@ -133,8 +133,8 @@ def test_a_context_of_the_cdk_is_data_and_no_promise_is_made_of_templates(
     repository: GitRepository, folder: FleetFolder
 ) -> None:
     folder.write("cdk.json", '{"app": "python3 app.py", "context": {"a": false}}')
-    found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "no endpoint's files differ in dev")
+    change = review(folder.root)
+    assert (change.executed, change.verdict) == ((), "no endpoint's files differ in dev")
 
 
 def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
@@ -191,9 +191,9 @@ class TestASpecMakesNoDataOfAProgram:
         folder.write("tools/inner/check.sh", "true\n")
         repository.commit()
         repository.git("branch", "--force", "main")
-        other = "  - {archive: other, repository: ../tools/inner}\n"
+        other_text = "  - {archive: other, repository: ../tools/inner}\n"
         text = SPEC.replace("sentences", "evil").replace("repository}", "tools}")
-        folder.write("model_specs/evil.yaml", text + other)
+        folder.write("model_specs/evil.yaml", text + other_text)
         folder.write("tools/publish.sh", "evil\n")
         folder.write("tools/inner/check.sh", "evil\n")
         assert [*listed(folder.root)] == ["tools/inner/check.sh", "tools/publish.sh"]
@@ -246,16 +246,16 @@ def test_in_a_larger_repository_other_folders_are_named_as_such(tmp_path: Path) 
     folder.spec()
     folder.environment()
     folder.lock()
-    other = FleetFolder(tmp_path / "other")
-    other.spec()
-    other.environment()
+    other_folder = FleetFolder(tmp_path / "other")
+    other_folder.spec()
+    other_folder.environment()
     repository = GitRepository.around(tmp_path)
     repository.branch()
-    other.spec("# a comment\n")
+    other_folder.spec("# a comment\n")
     FleetFolder(tmp_path).write("web/app.js", "")
     FleetFolder(tmp_path).write(".github/workflows/x.yml", "")
     os.chdir(folder.root)
-    assert [(each.path, each.what) for each in review(folder.root).executed] == [
+    assert [(file.path, file.what) for file in review(folder.root).executed] == [
         (".github/workflows/x.yml", "jobs of GitHub, or who reviews what"),
         ("web/app.js", "outside the fleet's folder"),
     ]

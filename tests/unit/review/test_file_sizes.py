@@ -44,8 +44,8 @@ def sizes(folder: FleetFolder) -> tuple[dict[str, int], dict[str, int]]:
         environment = open_project(folder.root, "dev").environment
         names = ["sentences"]
         sides = [each.revisions(names, environment) for each in (before, after)]
-        found = file_sizes(base, sides[0], sides[1], names)
-    old, new = (dict(each.get("sentences", {}).get("sentences", {})) for each in found)
+        actual_file_sizes = file_sizes(base, sides[0], sides[1], names)
+    old, new = (dict(size.get("sentences", {}).get("sentences", {})) for size in actual_file_sizes)
     return old, new
 
 

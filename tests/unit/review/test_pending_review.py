@@ -30,7 +30,7 @@ class PullRequest:
     base: PromotedFleet
 
     def added(self, environment: str = "prod") -> list[str]:
-        return [pending_line(each) for each in self.review(environment).promotions]
+        return [pending_line(promotion) for promotion in self.review(environment).promotions]
 
     def review(self, environment: str = "prod") -> PendingReview:
         before = base_side(Fleet(self.base.root), environment)
@@ -65,17 +65,17 @@ def test_an_override_of_the_promoted_environment_is_in_the_report_with_its_polic
     repository.branch()
     fleet.edit("models:", f"{OVERRIDES}models:")
     repository.commit()
-    found = fleet_review(folder.root, "main", [], TODAY)
+    change = fleet_review(folder.root, "main", [], TODAY)
     line = (
         "waits for promotion: prod would change simple: instance.type ml.g5.xlarge → ml.g5.48xlarge;"
         " scaling.min 2 → 1; scaling.max 6 → 19, +12,631.68 USD a month at min, +272,442.24 at max;"
         " its policies would refuse it: FL951, FL954, FL990"
     )
-    assert found.verdict == (
+    assert change.verdict == (
         "prod: 1 endpoint waits for promotion, +12,631.68 USD a month at min, +272,442.24 at max;"
         " 1 would be refused: FL951, FL954, FL990"
     )
-    text = markdown(found, 0)
+    text = markdown(change, 0)
     assert f"- {line}" in text
     assert "model_specs/simple.yaml:6:31: error FL951" in text
     assert "nothing changes in dev, staging;" in text
@@ -160,18 +160,18 @@ class TestAnEnvironmentBeforeThatCannotBeRead:
         fleet.edit("max: 6", "max: 12")
         fleet.edit("region:", "regoin:", "environments/staging.yaml")
         repository.commit()
-        found = fleet_review(folder.root, "main", ["prod"], TODAY)
-        (note,) = found.environments[0].notes
+        change = fleet_review(folder.root, "main", ["prod"], TODAY)
+        (note,) = change.environments[0].notes
         assert note.startswith("what waits for prod is unknown: environments/staging.yaml:1:1: error FL111:")
-        assert note in markdown(found, 0).replace("\\", "")
-        assert "nothing changes" not in markdown(found, 0)
+        assert note in markdown(change, 0).replace("\\", "")
+        assert "nothing changes" not in markdown(change, 0)
 
     def test_is_a_note_beside_all_that_waits_where_the_base_alone_has_it(self, change: PullRequest) -> None:
         change.base.edit("region:", "regoin:", "environments/staging.yaml")
         change.fleet.edit("max: 6", "max: 12")
-        found = change.review()
-        assert [each.endpoint for each in found.promotions] == ["simple"]
-        (note,) = found.notes
+        review = change.review()
+        assert [promotion.endpoint for promotion in review.promotions] == ["simple"]
+        (note,) = review.notes
         assert note.startswith(
             "what waited for prod before is unknown: environments/staging.yaml:1:1: error FL111:"
         )
@@ -192,8 +192,8 @@ class TestAChangeOfWhatDecides:
     def test_refuses_what_waited_already(self, change: PullRequest) -> None:
         change.fleet.edit("endpoint: 8000", "endpoint: 7000", "policies/platform.yaml")
         assert change.added() == ["waits for promotion: prod's policies would now refuse simple: FL954"]
-        (found,) = change.review().promotions
-        assert [str(each.file) for each in found.refusals] == ["model_specs/simple.yaml"]
+        (promotion,) = change.review().promotions
+        assert [str(refusal.file) for refusal in promotion.refusals] == ["model_specs/simple.yaml"]
 
     def test_permits_what_was_refused(self, change: PullRequest) -> None:
         change.fleet.edit("endpoint: 8000", "endpoint: 7000", "policies/platform.yaml")

@@ -30,7 +30,7 @@ def case_of(
 
 def found(code: str, **keys: Any) -> list[tuple[str, Severity]]:
     """What one rule says of it."""
-    return [(each.message, each.severity) for each in case_of(**keys).findings(rules()[code])]
+    return [(finding.message, finding.severity) for finding in case_of(**keys).findings(rules()[code])]
 
 
 class TestOptions:
@@ -90,8 +90,8 @@ class TestTargets:
     def test_an_impossible_target_is_refused(
         self, machine: str, region: str, triton: str, message: str
     ) -> None:
-        [(said, severity)] = found("FL295", machine=machine, region=region, triton=triton)
-        assert message in said and severity is Severity.ERROR
+        [(row, severity)] = found("FL295", machine=machine, region=region, triton=triton)
+        assert message in row and severity is Severity.ERROR
 
     @pytest.mark.parametrize(
         ("machine", "region"), [("ml.g4dn.xlarge", "ap-northeast-3"), ("ml.g5.xlarge", REGION)]
@@ -109,8 +109,8 @@ class TestTargets:
         assert found("FL399", triton="23.06") == found("FL399", triton="25.04") == []
 
     def test_the_least_python_is_the_build_scripts_own(self) -> None:
-        least = runpy.run_path(str(SOURCES / "__main__.py"))["MIN_PYTHON"]
-        assert ".".join(map(str, least)) == MIN_PYTHON
+        min_python = runpy.run_path(str(SOURCES / "__main__.py"))["MIN_PYTHON"]
+        assert ".".join(map(str, min_python)) == MIN_PYTHON
 
     def test_a_cpu_is_left_to_the_rule_that_wants_a_gpu(self) -> None:
         assert found("FL295", machine="ml.c5.xlarge") == []

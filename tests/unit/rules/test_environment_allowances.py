@@ -16,7 +16,7 @@ TAG = "tags: {access-project: rank}\n"
 
 def told(folder: FleetFolder, code: str, environment: str = "dev") -> list[str]:
     """The findings of a code: file, line, message and hint."""
-    return [each.replace(f" {code}", "") for each in folder.said(environment) if f" {code} " in each]
+    return [line.replace(f" {code}", "") for line in folder.said(environment) if f" {code} " in line]
 
 
 class TestNetworks:
@@ -31,8 +31,8 @@ class TestNetworks:
     def test_a_security_group_is_compared_too(self, folder: FleetFolder) -> None:
         folder.environment("allowed_networks: [subnet-00000001, subnet-00000002]\n")
         folder.spec(NETWORK)
-        (said,) = told(folder, "FL550")
-        assert "to join sg-00000001 |" in said
+        (line,) = told(folder, "FL550")
+        assert "to join sg-00000001 |" in line
 
     def test_a_profile_and_the_file_of_a_folder_are_no_environment(self, folder: FleetFolder) -> None:
         folder.write("profiles/closed.yaml", NETWORK)
@@ -114,7 +114,7 @@ class TestInvokers:
     def test_a_list_that_leaves_the_own_account_out_refuses_its_roles(self, folder: FleetFolder) -> None:
         folder.environment("allowed_invokers: []\n")
         folder.spec(INVOKERS)
-        assert [each.split()[1] for each in told(folder, "FL570")] == [OWN, FOREIGN]
+        assert [line.split()[1] for line in told(folder, "FL570")] == [OWN, FOREIGN]
 
     def test_another_role_of_an_account_with_one_allowed_role_is_refused(self, folder: FleetFolder) -> None:
         folder.environment(f"allowed_invokers: ['{FOREIGN}-2', '{OWN}']\n")
@@ -127,9 +127,9 @@ class TestInvokers:
 
     def test_what_is_neither_is_refused_at_its_line(self, folder: FleetFolder) -> None:
         folder.environment("allowed_invokers: ['arn:aws:iam::111122223333:user/a']\n")
-        (said,) = folder.said()
-        assert "`allowed_invokers[0]`" in said
-        assert said.endswith('write the account, `"444455556666"`, or `arn:aws:iam::ACCOUNT:role/NAME`')
+        (line,) = folder.said()
+        assert "`allowed_invokers[0]`" in line
+        assert line.endswith('write the account, `"444455556666"`, or `arn:aws:iam::ACCOUNT:role/NAME`')
 
 
 class TestTags:
@@ -140,21 +140,21 @@ class TestTags:
     @pytest.mark.parametrize("key", ["access-project", "Access-Project", "acce\u017fs-project"])
     def test_a_spec_sets_no_tag_that_the_environment_protects(self, folder: FleetFolder, key: str) -> None:
         folder.spec(TAG.replace("access-project", key))
-        (said,) = told(folder, "FL571")
-        assert said.startswith("sentences.yaml:6 the tag ")
-        assert "gets the value 'rank', and only environments/dev.yaml may change it" in said
+        (line,) = told(folder, "FL571")
+        assert line.startswith("sentences.yaml:6 the tag ")
+        assert "gets the value 'rank', and only environments/dev.yaml may change it" in line
 
     def test_a_profile_sets_none_either(self, folder: FleetFolder) -> None:
         folder.write("profiles/rank.yaml", TAG)
         folder.spec("profile: rank\n")
-        (said,) = told(folder, "FL571")
-        assert said.startswith("rank.yaml:1 ")
+        (line,) = told(folder, "FL571")
+        assert line.startswith("rank.yaml:1 ")
 
     def test_a_spec_does_not_take_one_away(self, folder: FleetFolder) -> None:
         folder.environment("protected_tags: [access-project]\ndefaults: {tags: {access-project: search}}\n")
         folder.spec("tags: {access-project: null}\n")
-        (said,) = told(folder, "FL571")
-        assert "the tag 'access-project' gets no value" in said
+        (line,) = told(folder, "FL571")
+        assert "the tag 'access-project' gets no value" in line
 
     @pytest.mark.parametrize(
         "keys",

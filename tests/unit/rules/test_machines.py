@@ -42,7 +42,7 @@ def case(spec: Spec, models: Mapping[str, Any] | None = None, region: str = REGI
 
 def said(spec: Spec, code: str, models: Mapping[str, Any] | None = None) -> list[str]:
     """The messages of a rule."""
-    return [each.message for each in case(spec, models).problems(rules()[code])]
+    return [problem.message for problem in case(spec, models).problems(rules()[code])]
 
 
 class TestPools:
@@ -56,12 +56,12 @@ class TestPools:
             f"      - {{InstanceType: {G7E}, Priority: 2}}\n",
             base=base,
         )
-        found = next(each for each in folder.findings() if each.code == "FL204")
-        assert found.message == (
+        finding = next(finding for finding in folder.findings() if finding.code == "FL204")
+        assert finding.message == (
             "instance pool 2: Triton 25.04 is built for CUDA 12, and no SageMaker host image has a driver"
             " for it on g7e instances"
         )
-        assert found.line == base.count("\n") + 5
+        assert finding.line == base.count("\n") + 5
 
     def test_the_spec_on_the_first_pool_alone_breaks_nothing(self) -> None:
         assert said(pooled(G6), "FL204") == []
@@ -77,12 +77,12 @@ class TestPools:
     )
     def test_a_pool_is_found_in_every_spelling(self, raw: dict[str, Any]) -> None:
         spec = pooled(G6, cloudformation={"EndpointConfig": raw})
-        assert [each.partition(":")[0] for each in said(spec, "FL204")] == ["instance pool 2"]
+        assert [line.partition(":")[0] for line in said(spec, "FL204")] == ["instance pool 2"]
 
     def test_the_host_image_is_one_that_all_pools_take(self) -> None:
-        chosen = case(pooled("ml.g6.xlarge", "ml.p4d.24xlarge")).context().ami
-        assert chosen is not None
-        assert chosen.name == "al2-ami-sagemaker-inference-gpu-2"
+        ami = case(pooled("ml.g6.xlarge", "ml.p4d.24xlarge")).context().ami
+        assert ami is not None
+        assert ami.name == "al2-ami-sagemaker-inference-gpu-2"
 
     def test_a_named_host_image_is_judged_for_each_pool(self) -> None:
         named = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
@@ -110,11 +110,13 @@ class TestPools:
     def test_the_type_of_a_pool_is_judged(self, code: str, instance: str) -> None:
         raw = {POOLS: [{"InstanceType": instance, "Priority": 2}], "ProductionVariants.0.VolumeSizeInGB": 9}
         spec = pooled("ml.m5.xlarge", cloudformation={"EndpointConfig": raw})
-        assert [each.partition(":")[0] for each in said(spec, code)] == ["instance pool 2"]
+        assert [line.partition(":")[0] for line in said(spec, code)] == ["instance pool 2"]
 
     def test_the_region_of_a_pool_is_judged(self) -> None:
         spec = pooled(G5, "ml.p5.48xlarge")
-        messages = [each.message for each in case(spec, region="eu-central-2").problems(rules()["FL228"])]
+        messages = [
+            problem.message for problem in case(spec, region="eu-central-2").problems(rules()["FL228"])
+        ]
         assert "instance pool 2: SageMaker does not host ml.p5.48xlarge in eu-central-2" in messages
 
     def test_weights_have_to_fit_each_pools_gpu(self) -> None:
@@ -146,13 +148,13 @@ class TestPools:
 
     def test_a_type_that_cloudformation_computes_is_not_judged(self) -> None:
         raw = {POOLS: [{"InstanceType": {"Ref": "Type"}, "Priority": 1}]}
-        decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).context()
-        assert [each.type for each in decided.machines] == [G6]
+        context = case(pooled(G6, cloudformation={"EndpointConfig": raw})).context()
+        assert [machine.type for machine in context.machines] == [G6]
 
     def test_more_than_sagemaker_takes_are_not_looked_at(self) -> None:
         raw = {POOLS: [{"InstanceType": f"ml.a{number}.b", "Priority": 1} for number in range(500)]}
-        decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).context()
-        assert len(decided.machines) == 6
+        context = case(pooled(G6, cloudformation={"EndpointConfig": raw})).context()
+        assert len(context.machines) == 6
 
 
 class TestSummedMetrics:
@@ -274,7 +276,7 @@ class TestVariants:
         shadow = shadowed("ml.t2.medium")
         scaled = {**shadow, "scaling": {"min": 1, "max": 2, "invocations_per_instance": 60}}
         assert said(scaled, "FL273") == []
-        pooled_too = pooled(G6, "ml.t2.medium", scaling=scaled["scaling"])
-        assert said(pooled_too, "FL273") == [
+        values = pooled(G6, "ml.t2.medium", scaling=scaled["scaling"])
+        assert said(values, "FL273") == [
             "instance pool 2: ml.t2.medium is burstable; SageMaker does not scale burstable instances"
         ]

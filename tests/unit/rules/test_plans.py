@@ -21,8 +21,8 @@ WITHOUT = {"m": {"backend": "onnxruntime"}}
 def decided(built_on: dict[str, str | None], locked: dict[str, Any]) -> EndpointContext:
     """An endpoint on an A10G: what each archive's `built_on` says, and the models of those that are locked."""
     models = [
-        {"archive": name, "repository": f"../{name}", **({} if said is None else {"built_on": said})}
-        for name, said in built_on.items()
+        {"archive": name, "repository": f"../{name}", **({} if value is None else {"built_on": value})}
+        for name, value in built_on.items()
     ]
     case = Case(
         spec={"mode": "multi-model", "models": models}, region=REGION, models=None, archive_size=ARCHIVE_SIZE

@@ -21,9 +21,14 @@ def decided(resource: str, **properties: Any) -> EndpointContext:
 class TestSpellings:
     @pytest.mark.parametrize("properties", variant("EnableSSMAccess", False))
     def test_every_spelling_leads_to_the_same_property(self, properties: dict[str, Any]) -> None:
-        found = list(raw_properties(decided("EndpointConfig", **properties).spec, "EndpointConfig"))
-        assert (found[-1].name, found[-1].value) == ("ProductionVariants.0.EnableSSMAccess", False)
-        assert found[-1].path[:3] == ("cloudformation", "EndpointConfig", next(iter(properties)))
+        actual_properties = list(
+            raw_properties(decided("EndpointConfig", **properties).spec, "EndpointConfig")
+        )
+        assert (actual_properties[-1].name, actual_properties[-1].value) == (
+            "ProductionVariants.0.EnableSSMAccess",
+            False,
+        )
+        assert actual_properties[-1].path[:3] == ("cloudformation", "EndpointConfig", next(iter(properties)))
 
     def test_a_period_with_a_backslash_is_part_of_a_name(self) -> None:
         (found,) = raw_properties(decided("Model", **{"A.b\\.c": 1}).spec, "Model")

@@ -107,8 +107,8 @@ class TestImages:
     def test_an_image_of_ones_own_is_a_warning(self, image: object) -> None:
         spec = {"cloudformation": {"Model": {"PrimaryContainer.Image": image}}}
         case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
-        (found,) = case.findings(rules()["FL299"])
-        assert found.severity.value == "warning"
+        (finding,) = case.findings(rules()["FL299"])
+        assert finding.severity.value == "warning"
 
     @pytest.mark.parametrize(
         ("registry", "region"),
@@ -147,14 +147,16 @@ class TestReservations:
         ]
 
     def test_an_endpoint_has_one_reservation(self) -> None:
-        ours, other = (f"arn:aws:sagemaker:us-east-1:111122223333:{name}" for name in (PLAN, f"{PLAN}-2"))
+        ours, other_text = (
+            f"arn:aws:sagemaker:us-east-1:111122223333:{name}" for name in (PLAN, f"{PLAN}-2")
+        )
         for plan, said_of_it in (
             (ours, []),
-            (other, [f"the endpoint has two reservations, {ours} and {other}"]),
+            (other_text, [f"the endpoint has two reservations, {ours} and {other_text}"]),
         ):
             second = shadow(ModelName=OWN, CapacityReservationConfig={"MlReservationArn": plan})
-            found = config("FL232", {f"{RESERVED}.MlReservationArn": ours, **second})
-            assert [each.partition(": SageMaker takes one")[0] for each in found] == said_of_it
+            lines = config("FL232", {f"{RESERVED}.MlReservationArn": ours, **second})
+            assert [line.partition(": SageMaker takes one")[0] for line in lines] == said_of_it
 
     def test_a_reservation_of_one_type_beside_pools_is_a_warning(self) -> None:
         raw = {POOLS: [POOL], RESERVED: {"MlReservationArn": {"Ref": "Plan"}}}
@@ -271,8 +273,8 @@ class TestLimits:
     def test_of_a_further_variant_one_thing_is_told(self, raw: dict[str, Any]) -> None:
         spec = {"triton": "26.05", "cloudformation": {"EndpointConfig": raw}}
         case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
-        found = [(code, each) for code, rule in rules().items() for each in case.problems(rule)]
-        assert [(code, each.message, each.hint) for code, each in found] == [
+        rows = [(code, problem) for code, rule in rules().items() for problem in case.problems(rule)]
+        assert [(code, each.message, each.hint) for code, each in rows] == [
             ("FL350", "an endpoint has one variant", "remove ProductionVariants.1")
         ]
 

@@ -207,8 +207,8 @@ class TestPulls:
     def test_the_role_pulls_what_is_allowed_beside_the_release(
         self, image: str, allowed: list[str], more: list[Repository]
     ) -> None:
-        found = case("Model", {"PrimaryContainer.Image": image}, allowed_registries=allowed).context()
-        assert pulled_repositories(found) == (Repository("763104351884", "sagemaker-tritonserver"), *more)
+        context = case("Model", {"PrimaryContainer.Image": image}, allowed_registries=allowed).context()
+        assert pulled_repositories(context) == (Repository("763104351884", "sagemaker-tritonserver"), *more)
 
 
 class TestFunctions:

@@ -133,8 +133,10 @@ class TestValues:
         assert hint == "write `ProductionVariants.0.RoutingConfig` as one key to remove it"
 
     def test_a_mapping_that_the_spec_begins_has_all_that_is_required(self) -> None:
-        found = case({"EndpointConfig": {"AsyncInferenceConfig.ClientConfig": {}}}).problems(rules()["FL269"])
-        assert [problem.message for problem in found] == [
+        problems = case({"EndpointConfig": {"AsyncInferenceConfig.ClientConfig": {}}}).problems(
+            rules()["FL269"]
+        )
+        assert [problem.message for problem in problems] == [
             "AsyncInferenceConfig lacks `OutputConfig`, which CloudFormation requires"
         ]
 

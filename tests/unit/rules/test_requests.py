@@ -44,8 +44,8 @@ def test_a_tensor_of_a_model_and_its_samples_is_warned_of_once_at_the_largest_re
 
 
 def test_each_request_that_no_source_allows_is_an_error() -> None:
-    found = said({"m": 25 * MIB + 1}, samples=[sample(26), sample(8, "less")])
-    assert [certain for certain, _ in found] == [True, True, False]
-    assert found[0][1] == (
+    rows = said({"m": 25 * MIB + 1}, samples=[sample(26), sample(8, "less")])
+    assert [certain for certain, _ in rows] == [True, True, False]
+    assert rows[0][1] == (
         "a request of model 'm' has at least 25.0 MiB; a real-time call accepts 25 MB (SageMaker's hosting FAQs)"
     )

@@ -43,16 +43,16 @@ def of_repository(case: Case) -> list[Finding]:
 @pytest.mark.parametrize(
     ("code", "case"),
     [
-        pytest.param(code, case, id=f"{code}-{which}")
+        pytest.param(code, case, id=f"{code}-{name}")
         for code in OF_MODELS
-        for which, case in vars(examples()[code]).items()
+        for name, case in vars(examples()[code]).items()
         if set(case.spec) <= KNOWN
     ],
 )
 def test_a_rule_finds_of_models_in_a_repository_what_it_finds_of_an_endpoint(code: str, case: Case) -> None:
-    of_models = [each for each in of_repository(case) if each.code == code]
-    assert [replace(each, file=None, line=None, column=None) for each in of_models] == [
-        replace(each, file=None, line=None, column=None) for each in case.findings(rules()[code])
+    of_models = [finding for finding in of_repository(case) if finding.code == code]
+    assert [replace(model, file=None, line=None, column=None) for model in of_models] == [
+        replace(finding, file=None, line=None, column=None) for finding in case.findings(rules()[code])
     ]
 
 
@@ -67,7 +67,7 @@ def test_shared_memory_of_a_repository_goes_by_the_default_of_triton() -> None:
 @pytest.mark.parametrize("code", OF_MODELS)
 def test_a_finding_is_at_its_model_or_at_the_repository_of_several(code: str) -> None:
     case = examples()[code].wrong
-    places = {each.file for each in of_repository(case) if each.code == code}
+    places = {finding.file for finding in of_repository(case) if finding.code == code}
     alone = rules()[code].scope in (MODEL, MODEL_ON_INSTANCE) or rules()[code].fields
     assert places <= ({REPOSITORY / name for name in case.models or {}} if alone else {REPOSITORY})
 

@@ -95,9 +95,9 @@ def test_the_local_environment_runs_another_triton(folder: FleetFolder) -> None:
     folder.environment(name="local")
     codes = {}
     for environment in ("dev", "local"):
-        loaded = open_project(folder.root, environment)
-        found = rule_findings(
-            EndpointContext(loaded=loaded.load("sentences"), environment=loaded.environment, lock=None)
+        project = open_project(folder.root, environment)
+        findings = rule_findings(
+            EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None)
         )
-        codes[environment] = "FL520" in [each.code for each in found]
+        codes[environment] = "FL520" in [finding.code for finding in findings]
     assert codes == {"dev": True, "local": False}

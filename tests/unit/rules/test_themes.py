@@ -26,8 +26,8 @@ def test_a_code_is_in_a_block_of_its_theme_or_older_than_the_themes(code: str) -
 
 
 def test_no_two_themes_share_a_name_or_a_code() -> None:
-    held = Counter(code for theme in themes() for code in (*theme.codes, *theme.first_codes))
-    assert [code for code, times in held.items() if times > 1] == []
+    counts = Counter(code for theme in themes() for code in (*theme.codes, *theme.first_codes))
+    assert [code for code, times in counts.items() if times > 1] == []
     assert len({theme.name for theme in themes()}) == len(themes())
 
 

@@ -22,9 +22,9 @@ def changed(root: Path, selector: str = "changed:main") -> Selection:
 
 
 def problem(root: Path, selector: str) -> CannotRunError:
-    with pytest.raises(CannotRunError) as refused:
+    with pytest.raises(CannotRunError) as refusal:
         changed(root, selector)
-    return refused.value
+    return refusal.value
 
 
 def test_commits_the_index_the_work_tree_and_new_files_count_alike(
@@ -63,8 +63,8 @@ def test_nothing_changed_is_no_mistake_and_never_all_endpoints(
     fleet: FleetFolder, repository: GitRepository
 ) -> None:
     for selector in ("changed:main", "changed:HEAD", "changed:main,owner=search"):
-        found = changed(fleet.root, selector)
-        assert (found.endpoints, found.gone, len(found.reasons)) == ([], [], 1)
+        selection = changed(fleet.root, selector)
+        assert (selection.endpoints, selection.gone, len(selection.reasons)) == ([], [], 1)
     assert repository.top == fleet.root
 
 
@@ -72,8 +72,8 @@ def test_a_renamed_spec_is_a_new_endpoint_and_one_that_is_gone(
     fleet: FleetFolder, repository: GitRepository
 ) -> None:
     repository.git("mv", "model_specs/zoo.yaml", "model_specs/animals.yaml")
-    found = changed(fleet.root)
-    assert (found.endpoints, found.gone) == (["animals"], ["zoo"])
+    selection = changed(fleet.root)
+    assert (selection.endpoints, selection.gone) == (["animals"], ["zoo"])
 
 
 def test_names_of_files_are_taken_as_they_are(fleet: FleetFolder, repository: GitRepository) -> None:
@@ -118,10 +118,10 @@ def test_a_fleet_below_the_top_counts_what_is_above_it(
 def test_what_is_no_commit_cannot_be_compared_with(
     fleet: FleetFolder, repository: GitRepository, reference: str
 ) -> None:
-    found = problem(fleet.root, f"changed:{reference}")
-    assert found.problem.startswith("git knows no commit")
-    assert found.remedy
-    assert len(found.problem) < 600
+    error = problem(fleet.root, f"changed:{reference}")
+    assert error.problem.startswith("git knows no commit")
+    assert error.remedy
+    assert len(error.problem) < 600
     assert not (repository.top / "owned").exists()
 
 
@@ -172,9 +172,9 @@ def test_where_git_refuses_to_answer_nothing_is_guessed(
 ) -> None:
     """As in a container whose user does not own the clone."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    found = problem(fleet.root, selector)
-    assert found.problem.startswith(f"git cannot read {fleet.root}: detected dubious ownership")
-    assert found.remedy == f"run `git config --global --add safe.directory {repository.top}`"
+    error = problem(fleet.root, selector)
+    assert error.problem.startswith(f"git cannot read {fleet.root}: detected dubious ownership")
+    assert error.remedy == f"run `git config --global --add safe.directory {repository.top}`"
     assert changed(fleet.root, "zoo").endpoints == changed(fleet.root, "z*").endpoints == ["zoo"]
 
 
@@ -206,18 +206,18 @@ def test_in_a_hook_of_a_linked_worktree_what_is_staged_counts(
     (top / below).parent.mkdir(parents=True, exist_ok=True)
     fleet.root.rename(top / below)
     repository = GitRepository.around(top)
-    linked = GitRepository(tmp_path / "linked")
-    repository.git("worktree", "add", "--quiet", str(linked.top))
+    linked_repository = GitRepository(tmp_path / "linked")
+    repository.git("worktree", "add", "--quiet", str(linked_repository.top))
     hook = top / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(HOOK.format(fleet=below or "."))
     hook.chmod(0o755)
-    spec = linked.top / below / "model_specs/zoo.yaml"
+    spec = linked_repository.top / below / "model_specs/zoo.yaml"
     spec.write_text(spec.read_text().replace("26.01", "25.04"))
-    linked.git("add", "--all")
-    with pytest.raises(subprocess.CalledProcessError) as refused:
-        linked.git("commit", "--message", "change")
-    assert refused.value.stderr.split() == ["zoo"]
+    linked_repository.git("add", "--all")
+    with pytest.raises(subprocess.CalledProcessError) as refusal:
+        linked_repository.git("commit", "--message", "change")
+    assert refusal.value.stderr.split() == ["zoo"]
 
 
 def test_a_clone_contains_its_commits_and_not_those_of_others_or_no_commits(

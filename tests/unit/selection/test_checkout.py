@@ -20,7 +20,7 @@ def of(fleet: FleetFolder, *endpoints: str, locked: bool = False) -> Checkout:
 
 def dirty(fleet: FleetFolder, *endpoints: str, locked: bool = False) -> list[str]:
     top = fleet.root.resolve()
-    return [str(each.relative_to(top)) for each in of(fleet, *endpoints, locked=locked).uncommitted]
+    return [str(name.relative_to(top)) for name in of(fleet, *endpoints, locked=locked).uncommitted]
 
 
 def test_a_clean_tree_has_its_commit_and_no_files(fleet: FleetFolder, repository: GitRepository) -> None:
@@ -109,7 +109,7 @@ def test_foundation_alone_reads_the_file_of_the_environment(
     fleet.environment("tags: {stage: other}\n")
     project = replace(open_project(fleet.root, "dev"), endpoints=())
     files = checkout(project, locked=False).uncommitted
-    assert [each.name for each in files] == ["dev.yaml"]
+    assert [file.name for file in files] == ["dev.yaml"]
 
 
 def test_ignored_files_such_as_weights_do_not_count(fleet: FleetFolder, repository: GitRepository) -> None:
@@ -179,10 +179,10 @@ def test_a_fleet_that_the_clone_around_it_ignores_is_of_no_commit(
 
 def test_before_the_first_commit_every_file_differs(fleet: FleetFolder) -> None:
     subprocess.run(["git", "init", "--quiet", str(fleet.root)], check=True)
-    found = of(fleet, "zoo")
-    assert found.commit is None
+    checkout = of(fleet, "zoo")
+    assert checkout.commit is None
     assert Path("model_specs/zoo.yaml") in [
-        each.relative_to(fleet.root.resolve()) for each in found.uncommitted
+        name.relative_to(fleet.root.resolve()) for name in checkout.uncommitted
     ]
 
 

@@ -29,7 +29,8 @@ from triton_fleet.store.lock import write_locks
 SPEC = "model_specs/sentences.yaml"
 SHORT = {"core.fsmonitor", "core.hooksPath", "diff.external", "filter.clean"}
 EACH_SETTING = [
-    pytest.param(each, marks=() if each in SHORT else pytest.mark.nightly, id=each) for each in SETTINGS
+    pytest.param(setting, marks=() if setting in SHORT else pytest.mark.nightly, id=setting)
+    for setting in SETTINGS
 ]
 
 
@@ -60,9 +61,9 @@ def base(root: Path) -> None:
 
 
 def history(root: Path) -> None:
-    found, files = History(root), [root / SPEC, root / "locks/dev/sentences.lock.yaml"]
-    assert found.content(found.commit("main"), files[0])
-    assert list(found.commits(files))
+    actual_history, files = History(root), [root / SPEC, root / "locks/dev/sentences.lock.yaml"]
+    assert actual_history.content(actual_history.commit("main"), files[0])
+    assert list(actual_history.commits(files))
 
 
 def sarif(root: Path) -> None:
@@ -115,7 +116,7 @@ def run_all(root: Path, marked: Marks) -> Iterator[str]:
             os.utime(file)  # so that Git compares the content
         with suppress(FindingsError, CannotRunError):
             command(root)
-        yield from (f"{command.__name__}: {each}" for each in marked.found)
+        yield from (f"{command.__name__}: {line}" for line in marked.found)
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
@@ -182,9 +183,9 @@ def test_an_entry_that_git_does_not_take_hides_no_clone(fleet: FleetFolder, cont
         entry.mkdir()
     else:
         entry.write_text(content)
-    found = work_tree(fleet.root)
-    assert found is not None
-    assert found.top == fleet.root.parent
+    tree = work_tree(fleet.root)
+    assert tree is not None
+    assert tree.top == fleet.root.parent
 
 
 def test_what_a_submodule_changed_counts_as_the_submodule(fleet: FleetFolder, tmp_path: Path) -> None:
@@ -213,9 +214,9 @@ def test_clones_of_another_format_are_read(tmp_path: Path, options: tuple[str, .
     except subprocess.CalledProcessError:
         pytest.skip(f"this Git does not have {options[0]}")
     repository.commit()
-    linked = tmp_path / "linked"
-    repository.git("worktree", "add", "--quiet", str(linked), "-b", "work")
-    for root in (folder.root, linked):
+    linked_folder = tmp_path / "linked"
+    repository.git("worktree", "add", "--quiet", str(linked_folder), "-b", "work")
+    for root in (folder.root, linked_folder):
         folder.write("model_specs/sentences.yaml", (root / SPEC).read_text())
         (root / "repository/embed/1/model.py").write_text("class TritonPythonModel: x = 4\n")
         assert Selector(Fleet(root), "dev").select(["changed:main"]).endpoints == ["sentences"]

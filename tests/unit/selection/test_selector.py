@@ -20,10 +20,10 @@ def selected(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> l
 
 
 def refusal(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> Finding:
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal_info:
         selected(fleet, *arguments, environment=environment)
-    (found,) = refused.value.findings
-    return found
+    (finding,) = refusal_info.value.findings
+    return finding
 
 
 class TestNamesAndGlobs:
@@ -59,14 +59,14 @@ class TestNamesAndGlobs:
         assert refusal(fleet, "vision/*").code == "FL506"
 
     def test_an_unknown_name_is_refused_with_the_nearest_one(self, fleet: FleetFolder) -> None:
-        found = refusal(fleet, "resent")
-        assert found.code == "FL120"
-        assert found.hint.startswith("did you mean `resnet`? known: bert-large")
+        finding = refusal(fleet, "resent")
+        assert finding.code == "FL120"
+        assert finding.hint.startswith("did you mean `resnet`? known: bert-large")
 
     def test_a_glob_that_fits_nothing_is_refused_and_never_means_all(self, fleet: FleetFolder) -> None:
-        found = refusal(fleet, "zoo", "brt-*")
-        assert (found.code, found.message) == ("FL506", "no endpoint in dev matches 'brt-*'")
-        assert "known: bert-large" in found.hint
+        finding = refusal(fleet, "zoo", "brt-*")
+        assert (finding.code, finding.message) == ("FL506", "no endpoint in dev matches 'brt-*'")
+        assert "known: bert-large" in finding.hint
 
     def test_names_and_globs_read_no_spec(self, fleet: FleetFolder) -> None:
         for name in ("search/bert-large", "search/bert-small"):
@@ -155,9 +155,9 @@ class TestConditions:
     def test_one_that_fits_nothing_is_refused_with_what_there_is(
         self, fleet: FleetFolder, selector: str, message: str, hint: str
     ) -> None:
-        found = refusal(fleet, selector)
-        assert (found.code, found.message) == ("FL506", message)
-        assert hint in found.hint
+        finding = refusal(fleet, selector)
+        assert (finding.code, finding.message) == ("FL506", message)
+        assert hint in finding.hint
 
     @pytest.mark.parametrize(
         ("selector", "hint"),
@@ -174,9 +174,9 @@ class TestConditions:
         ],
     )
     def test_one_that_cannot_be_judged_is_refused(self, fleet: FleetFolder, selector: str, hint: str) -> None:
-        found = refusal(fleet, selector)
-        assert found.code == ("FL506" if selector == "triton=" else "FL507")
-        assert hint in found.hint
+        finding = refusal(fleet, selector)
+        assert finding.code == ("FL506" if selector == "triton=" else "FL507")
+        assert hint in finding.hint
 
     @pytest.mark.parametrize("selector", ["triton>26.01", "triton<24", "tag:cost!=ml"])
     def test_a_near_value_is_proposed_for_an_equation_alone(self, fleet: FleetFolder, selector: str) -> None:
@@ -195,8 +195,8 @@ class TestConditions:
     def test_spaces_between_the_parts_are_refused_with_the_selector_without_them(
         self, fleet: FleetFolder, selector: str, without: str
     ) -> None:
-        found = refusal(fleet, selector)
-        assert (found.code, found.hint) == ("FL507", f"write it without spaces: '{without}'")
+        finding = refusal(fleet, selector)
+        assert (finding.code, finding.hint) == ("FL507", f"write it without spaces: '{without}'")
 
     def test_a_value_may_have_spaces(self, fleet: FleetFolder) -> None:
         fleet.environment("tags: {stage: dev, team: ml platform}\n")
@@ -207,9 +207,9 @@ class TestConditions:
 
     def test_a_spec_that_cannot_be_read_is_told_as_it_might_fit(self, fleet: FleetFolder) -> None:
         fleet.write("model_specs/zoo.yaml", "endpoint: zoo\n")
-        with pytest.raises(FindingsError) as refused:
+        with pytest.raises(FindingsError) as refusal:
             selected(fleet, "owner=search")
-        assert {each.code for each in refused.value.findings} == {"FL111"}
+        assert {finding.code for finding in refusal.value.findings} == {"FL111"}
 
 
 class TestHostileArguments:
@@ -245,10 +245,10 @@ class TestHostileArguments:
     )
     def test_each_is_refused_at_once_without_a_traceback(self, fleet: FleetFolder, argument: str) -> None:
         before = time.monotonic()
-        found = refusal(fleet, argument)
+        finding = refusal(fleet, argument)
         assert time.monotonic() - before < 5
-        assert found.code in ("FL120", "FL506", "FL507")
-        assert len(found.message) < 500
+        assert finding.code in ("FL120", "FL506", "FL507")
+        assert len(finding.message) < 500
         assert not (fleet.root / "owned").exists()
 
     def test_a_file_that_is_called_like_a_condition_does_not_take_its_place(self, fleet: FleetFolder) -> None:

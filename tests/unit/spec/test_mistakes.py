@@ -113,8 +113,8 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 )
 def test_a_mistaken_key_is_told_at_its_line(folder: FleetFolder, keys: str, expected: str) -> None:
     folder.spec(keys)
-    (found,) = folder.said()
-    assert expected in found
+    (line,) = folder.said()
+    assert expected in line
 
 
 def test_a_number_where_text_is_meant_says_to_quote_it(folder: FleetFolder) -> None:
@@ -157,8 +157,10 @@ def test_an_empty_file_is_told_as_such(folder: FleetFolder) -> None:
 
 def test_a_spec_lists_all_the_keys_it_needs(folder: FleetFolder) -> None:
     folder.write("model_specs/sentences.yaml", "metrics: {}\n")
-    missing = {finding.message for finding in folder.findings()}
-    assert missing == {f"the key `{key}` is missing" for key in ("endpoint", "triton", "instance", "models")}
+    missing_messages = {finding.message for finding in folder.findings()}
+    assert missing_messages == {
+        f"the key `{key}` is missing" for key in ("endpoint", "triton", "instance", "models")
+    }
 
 
 def test_all_mistakes_of_all_files_come_in_one_run(folder: FleetFolder) -> None:

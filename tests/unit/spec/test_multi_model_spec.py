@@ -201,9 +201,9 @@ def test_an_archive_of_which_any_model_might_answer_is_not_locked(
 ) -> None:
     write_models(zoo, "cats", **configs)
     write_models(zoo, "dogs", dogs=PYTHON)
-    with pytest.raises(FindingsError, match=said) as refused:
+    with pytest.raises(FindingsError, match=said) as refusal:
         write_locks(open_project(zoo.root, "dev"))
-    file = refused.value.findings[0].file
+    file = refusal.value.findings[0].file
     assert file is not None and file.is_relative_to(zoo.root / "repository/cats")
 
 

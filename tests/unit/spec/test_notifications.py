@@ -55,16 +55,16 @@ def test_anything_else_is_refused_at_its_line(folder: FleetFolder, subscriber: s
 
 def test_nobody_is_subscribed_twice(folder: FleetFolder) -> None:
     folder.environment("notifications: {warning: [a@example.com, a@example.com]}\n")
-    assert ["'a@example.com' is listed twice" in said for said in folder.said()] == [True]
+    assert ["'a@example.com' is listed twice" in line for line in folder.said()] == [True]
 
 
 def test_what_is_not_of_the_account_is_subscribed_by_hand(folder: FleetFolder) -> None:
     folder.environment("notifications: {warning: ['arn:aws:sqs:us-east-1:444455556666:pages']}\n")
-    (said,) = folder.said()
+    (line,) = folder.said()
     assert (
-        '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it is in account' in said
+        '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it is in account' in line
     )
-    assert "| subscribe it by hand, and let its owner confirm" in said
+    assert "| subscribe it by hand, and let its owner confirm" in line
 
 
 @pytest.mark.parametrize(
@@ -87,16 +87,16 @@ def test_the_key_in_a_url_is_shown_nowhere(
     folder.environment(f"notifications: {written}\n")
     findings = folder.findings()
     print_findings(findings, form, folder.root)
-    captured = capsys.readouterr()
-    assert findings[0].code in captured.out + captured.err
-    assert "S3CRET" not in captured.out + captured.err
+    output = capsys.readouterr()
+    assert findings[0].code in output.out + output.err
+    assert "S3CRET" not in output.out + output.err
 
 
 def test_a_refused_url_is_told_by_its_host_with_what_to_do_about_its_key(folder: FleetFolder) -> None:
     folder.environment("notifications: {critical: ['https://hooks.example.com/T0/S3CRET']}\n")
-    (said,) = folder.said()
-    assert '`notifications.critical[0]` is "https://hooks.example.com/…": a URL contains its key' in said
-    assert "if it was committed, replace its key" in said
+    (line,) = folder.said()
+    assert '`notifications.critical[0]` is "https://hooks.example.com/…": a URL contains its key' in line
+    assert "if it was committed, replace its key" in line
 
 
 @pytest.mark.parametrize(
@@ -114,17 +114,17 @@ def test_mistakes_at_the_top_of_an_environment_say_what_is_meant(
     folder: FleetFolder, keys: str, said: str
 ) -> None:
     folder.environment(f"{keys}\n")
-    assert [said in found for found in folder.said()] == [True]
+    assert [said in line for line in folder.said()] == [True]
 
 
 def test_a_key_of_the_environment_is_none_of_its_defaults(folder: FleetFolder) -> None:
     folder.environment("defaults: {kms_key: a}\n")
-    (said,) = folder.said()
-    assert "dev.yaml:4 FL110 unknown key `kms_key` | it is a key of environments/ENV.yaml, at the top" in said
+    (line,) = folder.said()
+    assert "dev.yaml:4 FL110 unknown key `kms_key` | it is a key of environments/ENV.yaml, at the top" in line
 
 
 @pytest.mark.parametrize("runbook", ["wiki", "http://wiki.example", "https://wiki.example/#a", "https://a b"])
 def test_a_runbook_is_the_address_of_a_page(folder: FleetFolder, runbook: str) -> None:
     folder.environment(f'runbook: "{runbook}"\n')
-    assert [each.code for each in folder.findings()] == ["FL112"]
+    assert [finding.code for finding in folder.findings()] == ["FL112"]
     assert "write an address that begins with https://" in folder.said()[0]

@@ -32,11 +32,11 @@ def test_a_contact_that_holds_a_key_is_refused_and_not_shown(
     folder: FleetFolder, address: str, form: str
 ) -> None:
     folder.spec(f"owner: {form.format(address)}\n")
-    (found,) = folder.findings()
-    assert found.confidential
-    assert "S3CRET" not in f"{found.message} {found.hint}"
+    (finding,) = folder.findings()
+    assert finding.confidential
+    assert "S3CRET" not in f"{finding.message} {finding.hint}"
     if "contact" in form:
-        assert found.message == (
+        assert finding.message == (
             f'`owner.contact` is "https://{address.split("/")[2]}/…": a webhook\'s URL contains its key, which does not'
             " belong in a file"
         )

@@ -35,8 +35,10 @@ def test_a_profile_without_keys_is_one_that_policies_and_selectors_can_name(fold
     folder.write("profiles/confidential.yaml", "{}\n")
     folder.spec("profile: [base, confidential]\n")
     assert loaded(folder).profiles == ("base", "confidential")
-    written = expanded_spec(FleetFiles(folder.root), folder.root / "model_specs/sentences.yaml", folder.root)
-    assert written["profile"] == ["base", "confidential"]
+    written_spec = expanded_spec(
+        FleetFiles(folder.root), folder.root / "model_specs/sentences.yaml", folder.root
+    )
+    assert written_spec["profile"] == ["base", "confidential"]
 
 
 def test_a_profile_names_others_that_lie_below_it(folder: FleetFolder) -> None:

@@ -33,7 +33,9 @@ PAGES: Mapping[str, tuple[type[Document], str]] = {
     "prices": (FleetPrices, prices_page()),
 }
 PLACE = re.compile(r'^\| (?:<a id="([^"]+)"></a>|\[`\w+`\]\(#([^)]+)\))', re.MULTILINE)
-EXAMPLES = [(kind, path) for kind in PAGES for path, told in beside(kind).items() if told.example]
+EXAMPLES = [
+    (kind, path) for kind in PAGES for path, told_beside in beside(kind).items() if told_beside.example
+]
 REST = {
     "endpoint": yaml.safe_load(SPEC),
     "environment": yaml.safe_load(beside("environment")[""].example),
@@ -140,9 +142,9 @@ def limited_durations(document: type[Document], path: str = "") -> Iterator[tupl
         for metadata in (field.metadata, *(get_args(each)[1:] for each in get_args(field.annotation))):
             held = constraints(metadata)
             if get_args(Seconds)[1] in held:
-                least = [int(str(each.ge)) for each in held if isinstance(each, Ge)]
-                [most] = [int(str(each.le)) for each in held if isinstance(each, Le)]
-                yield f"{path}{name}", max(least, default=0), most
+                numbers = [int(str(each.ge)) for each in held if isinstance(each, Ge)]
+                [number] = [int(str(each.le)) for each in held if isinstance(each, Le)]
+                yield f"{path}{name}", max(numbers, default=0), number
         for below in documents(field.annotation):
             yield from limited_durations(below, f"{path}{name}.")
 
@@ -157,8 +159,8 @@ def spoken(seconds: int) -> str:
 @pytest.mark.parametrize("kind", PAGES)
 def test_the_limits_of_every_duration_are_told(kind: str) -> None:
     document, page = PAGES[kind]
-    found = list(limited_durations(document))
-    assert len(found) >= {"endpoint": 7, "environment": 1}.get(kind, 0)
-    for key, least, most in found:
-        told = f"{spoken(least)} to {spoken(most)}" if least else f"at most {spoken(most)}"
-        assert told in row(page, key), f"{key}: {told}"
+    rows = list(limited_durations(document))
+    assert len(rows) >= {"endpoint": 7, "environment": 1}.get(kind, 0)
+    for key, least, most in rows:
+        text = f"{spoken(least)} to {spoken(most)}" if least else f"at most {spoken(most)}"
+        assert text in row(page, key), f"{key}: {text}"

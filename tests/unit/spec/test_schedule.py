@@ -100,6 +100,6 @@ def test_a_mistake_is_told_with_its_place(folder: FleetFolder) -> None:
 
 
 def test_two_schedules_of_one_name_are_refused(folder: FleetFolder) -> None:
-    each = '{name: day, at: "rate(1 day)", min: 2}'
-    folder.spec(f"scaling: {{min: 1, max: 4, schedules: [{each}, {each}]}}\n")
+    text = '{name: day, at: "rate(1 day)", min: 2}'
+    folder.spec(f"scaling: {{min: 1, max: 4, schedules: [{text}, {text}]}}\n")
     assert "two schedules are named 'day'" in folder.findings()[0].message

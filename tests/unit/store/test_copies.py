@@ -53,14 +53,14 @@ def refused(folder: FleetFolder) -> list[Finding]:
 def test_each_copy_is_the_archive_of_a_repository_whose_models_are_called_so(
     folder: FleetFolder, repository: Path
 ) -> None:
-    copied, renamed = DigestWriter(), DigestWriter()
-    CopySource(FolderSource.of(repository), 2).write(copied)
+    copied_writer, renamed_writer = DigestWriter(), DigestWriter()
+    CopySource(FolderSource.of(repository), 2).write(copied_writer)
     for model in ("bert", "bert-chain"):
         (repository / model).rename(repository / f"{model}_2")
     folder.write("repository/bert_2/config.pbtxt", 'name: "bert_2"\nbackend: "python"\n')
     folder.write("repository/bert-chain_2/config.pbtxt", ENSEMBLE.replace('"bert"', '"bert_2"'))
-    FolderSource.of(repository).write(renamed)
-    assert copied.digest == renamed.digest
+    FolderSource.of(repository).write(renamed_writer)
+    assert copied_writer.digest == renamed_writer.digest
 
 
 def test_a_config_named_otherwise_than_its_directory_is_renamed_by_its_structure_or_refused(
@@ -76,10 +76,10 @@ def test_a_config_named_otherwise_than_its_directory_is_renamed_by_its_structure
     folder.write("repository/bert_0/config.pbtxt", 'name: "bert_0"\nbackend: "python"\n')
     names = set[str]()
     for copy in range(3):
-        packed = io.BytesIO()
-        CopySource(FolderSource.of(repository), copy).write(packed)
-        packed.seek(0)
-        with tarfile.open(fileobj=packed) as tar:
+        stream = io.BytesIO()
+        CopySource(FolderSource.of(repository), copy).write(stream)
+        stream.seek(0)
+        with tarfile.open(fileobj=stream) as tar:
             config = tar.extractfile(f"bert_0_{copy}/config.pbtxt")
             assert config is not None
             names |= set(re.findall(r'name: "(.*)"', config.read().decode()))

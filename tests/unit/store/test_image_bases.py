@@ -23,8 +23,8 @@ NAME = "sagemaker-tritonserver:25.04-py3"
 
 
 def stale(fleet: ImageFleet) -> list[str]:
-    found = stale_findings(open_project(fleet.folder.root, "dev"), "sentences")
-    return [f"{each.code} {each.message}" for each in found]
+    findings = stale_findings(open_project(fleet.folder.root, "dev"), "sentences")
+    return [f"{finding.code} {finding.message}" for finding in findings]
 
 
 def without_base(fleet: ImageFleet) -> None:
@@ -65,43 +65,46 @@ class TestBuild:
             "c",
             base=SPEC.replace("sentences", "c").replace("ml.g5.xlarge", "ml.c5.xlarge"),
         )
-        wanted = fleet.wanted()
-        assert [[use.endpoint for use in each.uses] for each in wanted] == [["a", "b", "sentences"], ["c"]]
+        expected_images = fleet.wanted()
+        assert [[use.endpoint for use in expected_image.uses] for expected_image in expected_images] == [
+            ["a", "b", "sentences"],
+            ["c"],
+        ]
         assert fleet.registry.asked == [ASKED, f"{ASKED}-cpu"]
 
     def test_a_digest_in_the_spec_is_not_asked_for_and_is_part_of_the_key(self, fleet: ImageFleet) -> None:
-        (tagged,) = fleet.wanted()
+        (image,) = fleet.wanted()
         fleet.registry.asked.clear()
         fleet.spec(f"image_digest: {BASE}\n")
-        (pinned,) = fleet.wanted()
+        (pinned_image,) = fleet.wanted()
         fleet.spec(f"image_digest: {MOVED}\n")
-        (other,) = fleet.wanted()
-        assert len({tagged.key, pinned.key, other.key}) == 3
-        assert (pinned.base.digest, other.base.digest, fleet.registry.asked) == (BASE, MOVED, [])
+        (other_image,) = fleet.wanted()
+        assert len({image.key, pinned_image.key, other_image.key}) == 3
+        assert (pinned_image.base.digest, other_image.base.digest, fleet.registry.asked) == (BASE, MOVED, [])
 
     def test_a_registry_that_may_not_be_read_names_the_permission(self, fleet: ImageFleet) -> None:
         fleet.registry.digest = None
-        with pytest.raises(CannotRunError, match="on which sentences is built: no") as raised:
+        with pytest.raises(CannotRunError, match="on which sentences is built: no") as error_info:
             fleet.wanted()
-        assert raised.value.remedy == (
+        assert error_info.value.remedy == (
             "allow ecr:BatchGetImage on arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver,"
             " or write `image_digest` in the spec"
         )
 
     def test_a_release_that_the_registry_does_not_have_is_told_at_the_spec(self, fleet: ImageFleet) -> None:
         fleet.registry.digest = ""
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             fleet.wanted()
-        (found,) = raised.value.findings
-        assert (found.code, found.line) == ("FL628", 6)
-        assert f"does not have 763104351884.dkr.ecr.us-east-1.amazonaws.com/{NAME}," in found.message
+        (finding,) = error_info.value.findings
+        assert (finding.code, finding.line) == ("FL628", 6)
+        assert f"does not have 763104351884.dkr.ecr.us-east-1.amazonaws.com/{NAME}," in finding.message
 
 
 class TestLock:
     def test_the_lock_records_the_bases_digest(self, fleet: ImageFleet) -> None:
         key = fleet.build()
-        locked = fleet.write_lock()
-        assert (locked.key, locked.base, locked.digest) == (key, BASE, BUILT)
+        locked_image = fleet.write_lock()
+        assert (locked_image.key, locked_image.base, locked_image.digest) == (key, BASE, BUILT)
         assert f"image:\n  key: {key}\n  base: {BASE}\n  digest:" in fleet.lock_file.read_text()
 
     def test_a_digest_of_the_spec_is_recorded_as_well(self, fleet: ImageFleet) -> None:
@@ -135,8 +138,8 @@ class TestWithoutAws:
     def test_check_knows_the_key(self, fleet: ImageFleet) -> None:
         fleet.build()
         fleet.write_lock()
-        asked = len(fleet.registry.asked)
-        assert (stale(fleet), len(fleet.registry.asked)) == ([], asked)
+        requested_number = len(fleet.registry.asked)
+        assert (stale(fleet), len(fleet.registry.asked)) == ([], requested_number)
         fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
         assert stale(fleet) == [
             "FL969 the folder, its arguments or the release changed since the lock was written"
@@ -163,7 +166,7 @@ class TestWithoutAws:
         fleet.build()
         fleet.write_lock()
         fleet.spec(base=SPEC.replace(*change))
-        assert [each for each in stale(fleet) if each.startswith("FL969")]
+        assert [line for line in stale(fleet) if line.startswith("FL969")]
 
     def test_a_lock_of_an_earlier_version_has_the_base_in_its_key(self, fleet: ImageFleet) -> None:
         (source,) = fleet.sources()
@@ -208,9 +211,9 @@ class TestPlan:
         self, fleet: ImageFleet, told: Any
     ) -> None:
         (source,) = fleet.sources()
-        shown = told("plan")
-        assert f"key: {source.key}\n" in shown
-        assert f"{NAME}, by the digest that its tag has when the image is built\n" in shown
+        text = told("plan")
+        assert f"key: {source.key}\n" in text
+        assert f"{NAME}, by the digest that its tag has when the image is built\n" in text
         assert f"the release's image: {NAME}\n" in told("explain", "sentences")
         fleet.write_lock_offline()
         assert "lock: not built when it was written\n" in told("plan")
@@ -234,9 +237,9 @@ class TestPlan:
         fleet.build()
         fleet.write_lock()
         fleet.spec(base=SPEC.replace("25.04", "24.09"))
-        shown = told("plan")
-        assert f"{BUILT}; the folder, its arguments or the release changed since" in shown
-        assert BASE not in shown
+        text = told("plan")
+        assert f"{BUILT}; the folder, its arguments or the release changed since" in text
+        assert BASE not in text
 
     def test_with_a_digest_in_the_spec_the_key_is_known(self, fleet: ImageFleet, told: Any) -> None:
         fleet.spec(f"image_digest: {BASE}\n")

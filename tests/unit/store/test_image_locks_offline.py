@@ -21,10 +21,15 @@ from triton_fleet.store.lock import write_locks
 def test_a_lock_of_an_image_that_is_not_built_has_its_key_and_what_is_expected_of_it(
     fleet: ImageFleet,
 ) -> None:
-    locked = fleet.write_lock_offline()
+    locked_image = fleet.write_lock_offline()
     (source,) = fleet.sources()
-    assert (locked.key, locked.base, locked.digest, locked.facts) == (source.key, None, None, None)
-    assert locked.expected == ImageFacts(
+    assert (locked_image.key, locked_image.base, locked_image.digest, locked_image.facts) == (
+        source.key,
+        None,
+        None,
+        None,
+    )
+    assert locked_image.expected == ImageFacts(
         architecture="linux/amd64",
         triton="25.04",
         server="2.57.0",
@@ -38,8 +43,8 @@ def test_a_lock_of_an_image_that_is_not_built_has_its_key_and_what_is_expected_o
 def test_of_another_base_than_the_releases_only_the_release_is_expected(fleet: ImageFleet) -> None:
     image = f"nvcr.io/nvidia/tritonserver:25.04-vllm-python-py3@{DIGEST}"
     fleet.folder.write("images/detector/Dockerfile", f"FROM {image}\n")
-    expected = ImageFacts(architecture="linux/amd64", triton="25.04")
-    assert fleet.write_lock_offline().expected == expected
+    expected_facts = ImageFacts(architecture="linux/amd64", triton="25.04")
+    assert fleet.write_lock_offline().expected == expected_facts
 
 
 def test_a_digest_of_the_spec_is_the_base_before_the_build(fleet: ImageFleet) -> None:
@@ -57,9 +62,9 @@ def test_a_changed_folder_is_another_image_whose_base_nobody_has_pinned(fleet: I
     fleet.build()
     fleet.write_lock()
     fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
-    locked = fleet.write_lock_offline()
+    locked_image = fleet.write_lock_offline()
     (source,) = fleet.sources()
-    assert (locked.key, locked.base, locked.digest) == (source.key, None, None)
+    assert (locked_image.key, locked_image.base, locked_image.digest) == (source.key, None, None)
 
 
 def test_credentials_of_another_account_are_none(fleet: ImageFleet) -> None:

@@ -69,10 +69,10 @@ def test_content_and_names_change_the_digest(repository: Path) -> None:
 
 
 def test_the_repository_is_the_archives_root_and_empty_versions_survive(repository: Path) -> None:
-    packed = io.BytesIO()
-    FolderSource.of(repository).write(packed)
-    packed.seek(0)
-    with tarfile.open(fileobj=packed) as tar:
+    stream = io.BytesIO()
+    FolderSource.of(repository).write(stream)
+    stream.seek(0)
+    with tarfile.open(fileobj=stream) as tar:
         names = tar.getnames()
     assert names == [
         "embed",
@@ -113,9 +113,9 @@ def test_a_folder_without_a_version_may_be_no_model_unless_it_holds_files_of_one
 ) -> None:
     (tmp_path / "ensemble" / file).parent.mkdir(parents=True)
     (tmp_path / "ensemble" / file).touch()
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         FolderSource.of(tmp_path).served_models()
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert ("remove the folder" in finding.hint) is may_be_none
 
 
@@ -153,9 +153,9 @@ def test_a_missing_repository_is_told_and_no_lock_is_written(folder: FleetFolder
     lock = folder.root / "locks/dev/sentences.lock.yaml"
     lock.unlink()
     (folder.root / "repository").rmdir()
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(folder.root, "dev"))
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert (finding.code, finding.file, finding.line) == (
         "FL401",
         folder.root / "model_specs/sentences.yaml",

@@ -53,14 +53,18 @@ def locked(folder: FleetFolder) -> LockedRepository:
 
 
 def test_each_file_has_a_checksum_and_those_of_onnx_a_digest(folder: FleetFolder, repository: Path) -> None:
-    found = locked(folder)
+    actual_repository = locked(folder)
     files = {
         "embed/config.pbtxt": b'backend: "python"\n',
         "embed/1/model.py": b"x = 1\n",
         "embed/1/größe 模型.onnx": b"weights",
     }
-    assert found.files == {path: f"crc32:{zlib.crc32(content):08x}" for path, content in files.items()}
-    assert found.onnx == {"embed/1/größe 模型.onnx": f"sha256:{hashlib.sha256(b'weights').hexdigest()}"}
+    assert actual_repository.files == {
+        path: f"crc32:{zlib.crc32(content):08x}" for path, content in files.items()
+    }
+    assert actual_repository.onnx == {
+        "embed/1/größe 模型.onnx": f"sha256:{hashlib.sha256(b'weights').hexdigest()}"
+    }
 
 
 def test_a_folder_of_many_files_has_one_checksum_which_knows_each(
@@ -173,9 +177,9 @@ def test_a_file_that_must_not_be_read_is_named(folder: FleetFolder, repository: 
 @pytest.mark.parametrize("name", [b"caf\xe9", b"a\nb", b"a\xc2\x85b"])
 def test_a_name_that_is_no_text_is_refused(folder: FleetFolder, repository: Path, name: bytes) -> None:
     Path(os.fsdecode(os.fsencode(repository / "embed/1") + b"/" + name)).touch()
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(folder.root, "dev"))
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert (finding.code, finding.file) == ("FL414", repository / "embed/1")
     assert str(finding).encode()
 
@@ -184,14 +188,14 @@ def test_a_full_disk_leaves_the_lock_as_it_was(folder: FleetFolder, repository: 
     (lock,) = write_locks(open_project(folder.root, "dev"))
     before = lock.read_bytes()
     folder.write("repository/embed/1/model.py", "x = 2\n")
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", LIMITED, folder.root],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     ).stdout
-    assert said == f"{lock} cannot be written: File too large\n"
+    assert output == f"{lock} cannot be written: File too large\n"
     assert lock.read_bytes() == before
     assert list(lock.parent.iterdir()) == [lock]
 

@@ -40,9 +40,9 @@ def packed(size: int) -> bytes:
 )
 def test_what_is_unpacked_has_the_size_and_the_digest_that_were_told(size: int) -> None:
     archive = io.BytesIO()
-    told = pack(stream(size), archive, size)
+    writer = pack(stream(size), archive, size)
     content = gzip.decompress(archive.getvalue())
-    assert (told.size, told.digest) == (size, f"sha256:{hashlib.sha256(content).hexdigest()}")
+    assert (writer.size, writer.digest) == (size, f"sha256:{hashlib.sha256(content).hexdigest()}")
     assert len(content) == size
 
 

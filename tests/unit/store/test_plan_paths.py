@@ -40,9 +40,9 @@ def repository(files: dict[str, bytes], folder: Path) -> Contents:
 
 
 def stream(source: FolderSource | CopySource | BuiltSource) -> bytes:
-    written = io.BytesIO()
-    source.write(written)
-    return written.getvalue()
+    written_stream = io.BytesIO()
+    source.write(written_stream)
+    return written_stream.getvalue()
 
 
 def own_digest(source: FolderSource | CopySource) -> str:
@@ -67,15 +67,15 @@ def built(source: FolderSource | CopySource, *paths: str) -> BuiltSource:
 def test_the_stream_is_that_of_a_folder_with_the_plans_in_it(tmp_path: Path, paths: tuple[str, ...]) -> None:
     without = on_disk(FILES, tmp_path / "without")
     whole = on_disk(FILES | dict.fromkeys(paths, PLAN), tmp_path / "with")
-    packed = stream(built(FolderSource.of(without, BUILT), *paths))
-    assert packed == stream(FolderSource.of(whole))
+    packed_stream = stream(built(FolderSource.of(without, BUILT), *paths))
+    assert packed_stream == stream(FolderSource.of(whole))
 
 
 def test_the_stream_of_a_copy_is_that_of_a_copy_with_the_plan_in_it(tmp_path: Path) -> None:
     without = on_disk(FILES, tmp_path / "without")
     whole = on_disk(FILES | {"bert/1/model.plan": PLAN}, tmp_path / "with")
-    packed = stream(built(CopySource(FolderSource.of(without, BUILT), 3), "bert_3/1/model.plan"))
-    assert packed == stream(CopySource(FolderSource.of(whole), 3))
+    packed_stream = stream(built(CopySource(FolderSource.of(without, BUILT), 3), "bert_3/1/model.plan"))
+    assert packed_stream == stream(CopySource(FolderSource.of(whole), 3))
 
 
 def test_its_size_is_known_before_well_enough(tmp_path: Path) -> None:

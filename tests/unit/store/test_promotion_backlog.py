@@ -86,14 +86,14 @@ def test_a_value_that_looks_like_a_secret_is_not_shown(
 
 def test_as_json(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
     fleet.spec(base=SPEC.replace("g5.x", "g5.2x"))
-    (found,) = json.loads("\n".join(said(capsys, "--format", "json")))["endpoints"]
-    assert (found["name"], found["state"]) == ("sentences", "changed")
-    assert found["spec"] == [
+    (endpoint,) = json.loads("\n".join(said(capsys, "--format", "json")))["endpoints"]
+    assert (endpoint["name"], endpoint["state"]) == ("sentences", "changed")
+    assert endpoint["spec"] == [
         {"key": "instance.type", "change": "`instance.type`: ml.g5.xlarge → ml.g5.2xlarge"}
     ]
-    assert found["pending"]["changes"] == found["spec"]
-    assert found["pending"]["cost"]["max"]["difference"] == "77.04"
-    assert found["pending"]["refused_by"] == []
+    assert endpoint["pending"]["changes"] == endpoint["spec"]
+    assert endpoint["pending"]["cost"]["max"]["difference"] == "77.04"
+    assert endpoint["pending"]["refused_by"] == []
 
 
 def test_endpoints_are_selected(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,10 +118,10 @@ def test_what_waits_is_selected_by_what_it_is_made_from(
     fleet.write("repository/embed/config.pbtxt", 'backend: "python"\n')
     GitRepository.around(fleet.root)
     fleet.spec(base=SPEC.replace("g5.x", "g5.2x"))
-    ranking = SPEC.replace("endpoint: sentences", "endpoint: ranking").replace("g5.x", "g5.2x")
-    fleet.write("model_specs/ranking.yaml", ranking)
+    text = SPEC.replace("endpoint: sentences", "endpoint: ranking").replace("g5.x", "g5.2x")
+    fleet.write("model_specs/ranking.yaml", text)
     document = json.loads("\n".join(said(capsys, selector, "--format", "json")))
-    assert [each["name"] for each in document["endpoints"]] == names
+    assert [endpoint["name"] for endpoint in document["endpoints"]] == names
 
 
 def test_a_deleted_spec_selects_the_endpoint_that_waits_for_its_end(
@@ -147,13 +147,13 @@ def test_an_endpoint_that_waits_for_its_end_is_selected_by_the_spec_that_the_env
     fleet: FleetFolder, capsys: pytest.CaptureFixture[str], selector: str, is_selected: bool
 ) -> None:
     fleet.write("locks/prod/sentences.spec.yaml", f"{OWN}owner: {{team: search}}\n")
-    ranking = SPEC.replace("endpoint: sentences", "endpoint: ranking")
-    fleet.write("model_specs/ranking.yaml", f"{ranking}owner: {{team: ranking}}\n")
-    fleet.write("locks/prod/ranking.spec.yaml", f"{ranking}owner: {{team: ranking}}\n")
+    text = SPEC.replace("endpoint: sentences", "endpoint: ranking")
+    fleet.write("model_specs/ranking.yaml", f"{text}owner: {{team: ranking}}\n")
+    fleet.write("locks/prod/ranking.spec.yaml", f"{text}owner: {{team: ranking}}\n")
     GitRepository.around(fleet.root)
     (fleet.root / "model_specs/sentences.yaml").unlink()
     document = json.loads("\n".join(said(capsys, selector, "--format", "json")))
-    assert [each["name"] for each in document["endpoints"]] == (["sentences"] if is_selected else [])
+    assert [endpoint["name"] for endpoint in document["endpoints"]] == (["sentences"] if is_selected else [])
 
 
 def test_a_file_that_concerns_nothing_is_a_note_or_an_empty_document(

@@ -76,8 +76,8 @@ def test_on_a_terminal_there_is_a_bar_for_each_archive_and_one_for_all() -> None
     progress = progress_on(terminal)
     with progress.uploads(2, 4_000_000), progress.archive("zoo/[bold]a", 3_000_000) as advance:
         advance(1_500_000)
-        for shown in ("zoo/[bold]a", "1.5/3.0 MB", "2 archives", "1.5/4.0 MB"):
-            assert written.shows(shown), shown
+        for text in ("zoo/[bold]a", "1.5/3.0 MB", "2 archives", "1.5/4.0 MB"):
+            assert written.shows(text), text
 
 
 def test_copies_have_a_bar_of_their_own() -> None:

@@ -28,9 +28,9 @@ class TestChanges:
 
     def test_a_record_without_a_spec_shows_only_that_the_content_changed(self, spec: dict[str, Any]) -> None:
         newest, after, _ = listed(release(2, spec, "b"), release(1, None, "b"), release(0, None))
-        told = "changed; what else did is unknown, as no readable spec and lock are recorded"
-        assert newest.changes == (f"neither archives nor image {told}",)
-        assert after.changes == (f"archives {told}",)
+        text = "changed; what else did is unknown, as no readable spec and lock are recorded"
+        assert newest.changes == (f"neither archives nor image {text}",)
+        assert after.changes == (f"archives {text}",)
 
     def test_a_record_of_another_contract_is_compared_as_it_is(self, spec: dict[str, Any]) -> None:
         other = {**spec, "key_of_another_version": 5}
@@ -47,8 +47,8 @@ class TestChanges:
         assert entry.changes[0].startswith("archives changed; what else did is unknown")
 
     def test_a_secret_is_in_no_record(self, folder: FleetFolder) -> None:
-        found = recorded_spec(loaded(folder, "environment: {API_TOKEN: hunter2}\n"), folder.root)
-        assert found["environment"] == {"API_TOKEN": "(not shown)"}
+        spec = recorded_spec(loaded(folder, "environment: {API_TOKEN: hunter2}\n"), folder.root)
+        assert spec["environment"] == {"API_TOKEN": "(not shown)"}
 
     def test_a_key_at_its_default_is_not_recorded_and_paths_are_of_the_fleet(
         self, spec: dict[str, Any]
@@ -62,31 +62,31 @@ class TestChanges:
 
 class TestState:
     def test_the_newest_runs_now_and_the_others_were_replaced(self, spec: dict[str, Any]) -> None:
-        found = listed(release(1, spec, "b"), release(0, spec))
-        assert [each.state for each in found] == ["runs now", "replaced"]
+        entries = listed(release(1, spec, "b"), release(0, spec))
+        assert [entry.state for entry in entries] == ["runs now", "replaced"]
 
     @pytest.mark.parametrize(("status", "state"), [("Updating", "runs now, Updating"), (None, "deleted")])
     def test_the_status_of_the_endpoint_is_told(
         self, spec: dict[str, Any], status: str | None, state: str
     ) -> None:
-        assert [each.state for each in listed(release(0, spec), status=status)] == [state]
+        assert [entry.state for entry in listed(release(0, spec), status=status)] == [state]
 
     def test_what_a_later_release_returned_from_was_rolled_back(self, spec: dict[str, Any]) -> None:
-        again, bad, worse, good, first = listed(
+        second_entry, bad, worse, good, first = listed(
             release(4, spec),
             release(3, spec, "c"),
             release(2, spec, "b"),
             release(1, spec),
             release(0, spec, "d"),
         )
-        assert (again.state, again.same_as) == ("runs now", good.id)
+        assert (second_entry.state, second_entry.same_as) == ("runs now", good.id)
         assert [each.state for each in (bad, worse)] == ["rolled back"] * 2
         assert [each.state for each in (good, first)] == ["replaced"] * 2
 
     def test_releases_of_one_second_have_their_whole_id(self, spec: dict[str, Any]) -> None:
-        first, other = release(0, spec), release(1, spec)
+        first, other_release = release(0, spec), release(1, spec)
         twin = first.model_copy(update={"time": BEGINNING + timedelta(microseconds=1)})
-        ids = [short_id(each, (other, twin, first)) for each in (other, twin, first)]
+        ids = [short_id(each, (other_release, twin, first)) for each in (other_release, twin, first)]
         assert ids == ["2026-11-27T10:30:00Z", "2026-11-27T09:30:00.000001Z", "2026-11-27T09:30:00.000000Z"]
 
 

@@ -44,17 +44,17 @@ def inflated(packed: Iterator[bytes], limit: int = MAX_SIZE) -> Iterator[bytes]:
 
 def read(stream: bytes, size: int = 700) -> dict[str, bytes | None]:
     """The files' contents by path, None for folders; all bytes have passed through."""
-    passed, gathered = io.BytesIO(), Collector(Path("x.tar.gz"), archive=True, unique=True)
-    packed = ChunkStream(chunks(zipped(stream), size))
+    passed_stream, collector = io.BytesIO(), Collector(Path("x.tar.gz"), archive=True, unique=True)
+    packed_stream = ChunkStream(chunks(zipped(stream), size))
     contents = {
         path: None if member.is_folder else b"".join(member.content.pieces())
-        for path, member in strict_members(packed, gathered, passed.write)
+        for path, member in strict_members(packed_stream, collector, passed_stream.write)
     }
-    assert passed.getvalue() == stream
+    assert passed_stream.getvalue() == stream
     assert {path: len(content) for path, content in contents.items() if content is not None} == dict(
-        gathered.files()
+        collector.files()
     )
-    assert gathered.contents().findings == ()
+    assert collector.contents().findings == ()
     return contents
 
 
@@ -131,9 +131,9 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
     ],
 )
 def test_what_no_repository_needs_is_refused_by_name(stream: bytes, problem: str) -> None:
-    with pytest.raises(UnreadableError) as refused:
+    with pytest.raises(UnreadableError) as refusal:
         read(stream)
-    assert problem in str(refused.value)
+    assert problem in str(refusal.value)
 
 
 @given(st.binary(max_size=2000), st.integers(1, 3000))
@@ -164,13 +164,13 @@ def test_folders_that_only_paths_name_are_counted_too() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_gzip_is_undone_whatever_its_streams_and_chunks(size: int) -> None:
-    packed = zipped(b"a" * 3_000_000) + zipped(b"") + zipped(b"b") + bytes(100)
-    assert b"".join(inflated(chunks(packed, size))) == b"a" * 3_000_000 + b"b"
+    content = zipped(b"a" * 3_000_000) + zipped(b"") + zipped(b"b") + bytes(100)
+    assert b"".join(inflated(chunks(content, size))) == b"a" * 3_000_000 + b"b"
 
 
 def test_pieces_of_what_inflates_stay_small() -> None:
-    packed = zipped(bytes(50 << 20))
-    assert max(map(len, inflated(iter([packed])))) <= 1 << 20
+    content = zipped(bytes(50 << 20))
+    assert max(map(len, inflated(iter([content])))) <= 1 << 20
 
 
 @pytest.mark.parametrize(

@@ -18,15 +18,15 @@ ALLOWED = 'allow: {input-outside-work-tree: "we know it", fleet-as-build-context
 
 def refusal(folder: FleetFolder) -> Finding:
     """Why no image is built."""
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal_info:
         image_sources(open_project(folder.root, "dev"))
-    (found,) = refused.value.findings
-    return found
+    (finding,) = refusal_info.value.findings
+    return finding
 
 
 def checked(folder: FleetFolder) -> set[str]:
-    found = folder.check()
-    return {each.code for each in found if each.severity is Severity.ERROR}
+    findings = folder.check()
+    return {finding.code for finding in findings if finding.severity is Severity.ERROR}
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ def test_no_image_is_built_of_a_folder_outside_of_the_reviewed_tree(
         (folder.root / "images").mkdir()
         (folder.root / "images/s").symlink_to(outside)
     folder.spec(f"image: {{build: {build}}}\n{ALLOWED}")
-    found = refusal(folder)
-    assert (found.code, found.severity, found.line) == ("FL471", Severity.ERROR, 6)
-    assert f"leads to {outside}, outside of {folder.root}:" in found.message
+    finding = refusal(folder)
+    assert (finding.code, finding.severity, finding.line) == ("FL471", Severity.ERROR, 6)
+    assert f"leads to {outside}, outside of {folder.root}:" in finding.message
     assert checked(folder) >= {"FL471", "FL131"}
 
 
@@ -59,9 +59,9 @@ def test_no_image_is_built_of_the_whole_fleet(folder: FleetFolder, build: str) -
     folder.write("Dockerfile", START)
     build = build.replace("../../fleet", f"../../{folder.root.name}")
     folder.spec(f"image: {{build: {build}}}\n{ALLOWED}")
-    found = refusal(folder)
-    assert (found.code, found.severity) == ("FL945", Severity.ERROR)
-    assert f"a folder with all of {folder.root}" in found.message
+    finding = refusal(folder)
+    assert (finding.code, finding.severity) == ("FL945", Severity.ERROR)
+    assert f"a folder with all of {folder.root}" in finding.message
     assert checked(folder) >= {"FL945", "FL131"}
 
 
@@ -78,8 +78,8 @@ def test_a_work_tree_is_found_without_running_git_in_a_folder_that_it_takes_for_
 ) -> None:
     models = folder.root / "model_specs"
     subprocess.run(["git", "init", "-q", "--bare", str(models / "bare")], check=True)
-    for each in (models / "bare").iterdir():
-        each.rename(models / each.name)
+    for path in (models / "bare").iterdir():
+        path.rename(models / path.name)
     (models / "config").write_text(
         '[core]\n\tbare = false\n\tworktree = /\n\tfsmonitor = "touch /ran; false"\n'
     )

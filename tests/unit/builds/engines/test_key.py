@@ -22,10 +22,10 @@ BUILDS = st.builds(
 
 @given(BUILDS, BUILDS)
 def test_another_value_of_any_field_makes_another_key(one: EngineBuild, other: EngineBuild) -> None:
-    for each in fields(EngineBuild):
-        value = getattr(other, each.name)
-        assume(value != getattr(one, each.name))
-        assert replace(one, **{each.name: value}).key != one.key
+    for field in fields(EngineBuild):
+        value = getattr(other, field.name)
+        assume(value != getattr(one, field.name))
+        assert replace(one, **{field.name: value}).key != one.key
 
 
 @given(BUILDS)

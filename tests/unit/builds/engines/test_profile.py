@@ -45,8 +45,8 @@ def of_graph(there: OnnxHeader, text: str = BATCHED, tensorrt: str = "10.9.0.34"
 
 def said(found: object) -> list[tuple[str, bool]]:
     misfits = list(found)  # type: ignore[call-overload]
-    assert all(isinstance(each, Misfit) and each.hint for each in misfits)
-    return [(each.message, each.certain) for each in misfits]
+    assert all(isinstance(misfit, Misfit) and misfit.hint for misfit in misfits)
+    return [(misfit.message, misfit.certain) for misfit in misfits]
 
 
 def test_shapes_that_fit_are_not_spoken_of() -> None:
@@ -87,16 +87,16 @@ def test_rank_and_fixed_dimensions_are_those_of_the_model(shapes: list[str], mes
 
 
 def test_a_dimension_that_the_config_alone_fixes_may_vary_around_it() -> None:
-    shapes, varying = ["1x1", "8x128", "16x256"], graph({"ids": (INT32, ["n", "length"])})
+    shapes, header = ["1x1", "8x128", "16x256"], graph({"ids": (INT32, ["n", "length"])})
     message = "input 'ids' of model 'bert' is [-1, 128]; its shapes have 1, 128, 256 as dimension 2"
-    assert of_profile(there=varying, ids=shapes) == [(message, False)]
+    assert of_profile(there=header, ids=shapes) == [(message, False)]
     assert of_profile(there=graph({"ids": (INT32, ["n", 128])}), ids=shapes) == [(message, True)]
 
 
 def test_a_config_that_leaves_its_inputs_to_triton_is_completed_by_the_onnx_model() -> None:
-    there = graph({"ids": (INT32, ["n", "length"])})
-    assert of_profile('platform: "tensorrt_plan"', there, ids=["1x1", "8x128", "16x128"]) == []
-    [(message, certain)] = of_profile('platform: "tensorrt_plan"', there)
+    header = graph({"ids": (INT32, ["n", "length"])})
+    assert of_profile('platform: "tensorrt_plan"', header, ids=["1x1", "8x128", "16x128"]) == []
+    [(message, certain)] = of_profile('platform: "tensorrt_plan"', header)
     assert certain and message.startswith(
         "input 'ids' of the ONNX model of 'bert' has variable dimensions [-1, -1]"
     )
@@ -110,8 +110,8 @@ def test_a_model_that_batches_needs_shapes_even_if_nothing_names_its_inputs() ->
 
 def test_inputs_that_hold_a_shape_or_are_ragged_are_not_compared() -> None:
     shape = 'input { name: "size" data_type: TYPE_INT32 dims: [ 2 ] is_shape_tensor: true }'
-    ragged = 'input { name: "flat" data_type: TYPE_FP32 dims: [ -1 ] allow_ragged_batch: true }'
-    assert of_profile(BATCHED + shape + ragged, ids=IDS) == []
+    text = 'input { name: "flat" data_type: TYPE_FP32 dims: [ -1 ] allow_ragged_batch: true }'
+    assert of_profile(BATCHED + shape + text, ids=IDS) == []
 
 
 def test_a_reshape_is_what_the_plan_has() -> None:
@@ -151,8 +151,8 @@ def test_an_engine_that_refuses_a_single_call_is_doubted() -> None:
 
 
 def test_names_of_config_and_onnx_model_are_one() -> None:
-    there = graph({"token_ids": (INT32, ["n", 128])}, {"output": (FLOAT, ["n", 128, 384])})
-    assert of_graph(there) == [
+    header = graph({"token_ids": (INT32, ["n", 128])}, {"output": (FLOAT, ["n", 128, 384])})
+    assert of_graph(header) == [
         ("model 'bert' has an input 'ids', but its ONNX model does not", True),
         ("model 'bert' has an output 'out', but its ONNX model does not", True),
     ]
@@ -174,9 +174,9 @@ def test_64_bit_inputs_stay_so_since_tensorrt_10(tensorrt: str, expected: list[t
     [(["n", 128], True), ([16, 128], True), ([8, 128], False), ([128], False), ([-1, 64], False)],
 )
 def test_dims_and_batches_of_the_config_fit_the_onnx_model(dims: list[object], fits: bool) -> None:
-    found = of_graph(graph({"ids": (INT32, dims)}))
-    assert (found == []) is fits
-    assert all("input 'ids' of model 'bert' is [-1, 128] with its batch" in message for message, _ in found)
+    rows = of_graph(graph({"ids": (INT32, dims)}))
+    assert (rows == []) is fits
+    assert all("input 'ids' of model 'bert' is [-1, 128] with its batch" in message for message, _ in rows)
 
 
 def test_a_smallest_batch_is_looked_at_in_each_input() -> None:

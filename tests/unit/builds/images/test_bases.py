@@ -94,9 +94,9 @@ def test_the_image_of_the_release_needs_none(tmp_path: Path) -> None:
 
 
 def test_a_base_of_an_argument_that_is_not_declared_is_an_error(tmp_path: Path) -> None:
-    (each,) = image_findings(image_folder(tmp_path, "FROM ${TRITON_IMAGE}\nARG TRITON_IMAGE\n"))
-    assert (each.code, each.line) == ("FL921", 1)
-    assert each.message == (
+    (finding,) = image_findings(image_folder(tmp_path, "FROM ${TRITON_IMAGE}\nARG TRITON_IMAGE\n"))
+    assert (finding.code, finding.line) == ("FL921", 1)
+    assert finding.message == (
         "FROM '${TRITON_IMAGE}' cannot be built: TRITON_IMAGE has no value before the first FROM"
     )
 
@@ -115,9 +115,9 @@ def test_another_platform_below_the_last_stage_is_an_error(tmp_path: Path) -> No
 def test_another_platform_of_a_stage_whose_files_are_copied_is_a_warning(tmp_path: Path) -> None:
     above = f"ARG TRITON_IMAGE\nFROM --platform=linux/arm64 alpine@{DIGEST} AS data\n"
     text = f"{above}FROM ${{TRITON_IMAGE}}\nCOPY --from=data /etc/passwd /x\n"
-    (each,) = image_findings(image_folder(tmp_path, text))
-    assert (each.code, each.line, each.severity) == ("FL927", 2, "warning")
-    assert each.message == (
+    (finding,) = image_findings(image_folder(tmp_path, text))
+    assert (finding.code, finding.line, finding.severity) == ("FL927", 2, "warning")
+    assert finding.message == (
         "the stage is for 'linux/arm64': copy data from it, as its programs do not run on linux/amd64"
     )
 

@@ -68,25 +68,25 @@ def test_the_spec_gives_an_argument_its_value(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_exist_is_an_error(tmp_path: Path, text: str, message: str) -> None:
-    (each,) = findings(tmp_path, text)
-    assert (each.code, each.severity, each.message) == ("FL929", "error", message)
+    (finding,) = findings(tmp_path, text)
+    assert (finding.code, finding.severity, finding.message) == ("FL929", "error", message)
 
 
 def test_a_file_of_that_name_elsewhere_is_the_hint(tmp_path: Path) -> None:
-    (each,) = findings(tmp_path, "COPY main.py /")
-    assert each.hint == "did you mean `app/main.py`?"
+    (finding,) = findings(tmp_path, "COPY main.py /")
+    assert finding.hint == "did you mean `app/main.py`?"
 
 
 def test_a_file_that_is_kept_out_is_an_error_with_the_pattern_and_its_line(tmp_path: Path) -> None:
-    (each,) = findings(tmp_path, "COPY notes.md /")
-    assert (each.code, each.line) == ("FL930", 3)
-    assert each.message == "'notes.md' is not in the build context: '*.md' excludes it"
-    assert each.hint == f"add `!notes.md` below {tmp_path}/.dockerignore:2"
+    (finding,) = findings(tmp_path, "COPY notes.md /")
+    assert (finding.code, finding.line) == ("FL930", 3)
+    assert finding.message == "'notes.md' is not in the build context: '*.md' excludes it"
+    assert finding.hint == f"add `!notes.md` below {tmp_path}/.dockerignore:2"
 
 
 def test_a_folder_whose_files_are_all_kept_out_is_an_error(tmp_path: Path) -> None:
-    (each,) = findings(tmp_path, "COPY docs /", {"docs/a.md": "", ".dockerignore": "**/*.md\n"})
-    assert each.message == "the folder 'docs' is empty, or .dockerignore excludes its content"
+    (finding,) = findings(tmp_path, "COPY docs /", {"docs/a.md": "", ".dockerignore": "**/*.md\n"})
+    assert finding.message == "the folder 'docs' is empty, or .dockerignore excludes its content"
 
 
 def test_what_cannot_be_sent_is_reported_once(tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_a_wildcard_that_copies_nothing_is_a_warning(tmp_path: Path) -> None:
 def test_a_path_that_leads_out_is_an_error_that_names_what_docker_would_copy(
     tmp_path: Path, source: str, inside: str
 ) -> None:
-    (each,) = findings(tmp_path, f"COPY {source} /")
-    assert each.code == "FL928"
-    assert each.message == f"{source!r} leads out of the build context, so Docker would copy {inside!r}"
+    (finding,) = findings(tmp_path, f"COPY {source} /")
+    assert finding.code == "FL928"
+    assert finding.message == f"{source!r} leads out of the build context, so Docker would copy {inside!r}"
 
 
 def test_a_path_behind_a_link_is_taken(tmp_path: Path) -> None:
@@ -169,8 +169,8 @@ class TestMounts:
     def test_one_of_the_context_is_checked_as_a_copy_is(
         self, tmp_path: Path, mount: str, code: str, message: str
     ) -> None:
-        (each,) = findings(tmp_path, f"RUN --mount={mount} ls")
-        assert (each.code, each.line, each.severity, each.message) == (code, 3, "error", message)
+        (finding,) = findings(tmp_path, f"RUN --mount={mount} ls")
+        assert (finding.code, finding.line, finding.severity, finding.message) == (code, 3, "error", message)
 
 
 class TestStages:
@@ -194,9 +194,9 @@ class TestStages:
         self, tmp_path: Path, origin: str, message: str, copy: str
     ) -> None:
         text = f"{self.ABOVE}{START.splitlines()[1]} AS last\n{copy.format(origin)}"
-        (each,) = findings(tmp_path, text)
-        assert (each.code, each.line, each.message) == ("FL931", 5, message)
-        assert origin != "tol" or "did you mean `tool`?" in each.hint
+        (finding,) = findings(tmp_path, text)
+        assert (finding.code, finding.line, finding.message) == ("FL931", 5, message)
+        assert origin != "tol" or "did you mean `tool`?" in finding.hint
 
 
 class TestTriggers:
@@ -226,9 +226,9 @@ class TestTriggers:
 
 class TestDownloads:
     def test_one_without_a_checksum_is_a_warning_without_its_password(self, tmp_path: Path) -> None:
-        each, *_ = findings(tmp_path, "ADD https://host/x.tar.gz?key=1 /")
-        assert (each.code, each.severity) == ("FL932", "warning")
-        assert each.message == (
+        finding, *_ = findings(tmp_path, "ADD https://host/x.tar.gz?key=1 /")
+        assert (finding.code, finding.severity) == ("FL932", "warning")
+        assert finding.message == (
             "ADD downloads 'https://host/x.tar.gz' without a checksum, and its content may change"
         )
 

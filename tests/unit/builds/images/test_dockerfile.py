@@ -29,14 +29,16 @@ def refusal(folder: Path) -> FindingsError:
 class TestLines:
     def test_an_instruction_has_the_line_where_it_begins(self) -> None:
         text = "# comment\n\nFROM a\nRUN one && \\\n    # in between\n\n  two\n\nENV A=1\n"
-        found = [(each.keyword, each.line) for each in parsed(text).instructions]
-        assert found == [("FROM", 3), ("RUN", 4), ("ENV", 9)]
+        rows = [(instruction.keyword, instruction.line) for instruction in parsed(text).instructions]
+        assert rows == [("FROM", 3), ("RUN", 4), ("ENV", 9)]
 
     def test_continued_lines_are_joined_without_comments_and_empty_lines(self) -> None:
         assert only("RUN one && \\\n    # in between\n\n  two").raw == "one &&   two"
 
     def test_an_escaped_backslash_at_the_end_continues_nothing(self) -> None:
-        assert [each.keyword for each in parsed("FROM a\nRUN dir C:\\\\\nUSER b").instructions] == [
+        assert [
+            instruction.keyword for instruction in parsed("FROM a\nRUN dir C:\\\\\nUSER b").instructions
+        ] == [
             "FROM",
             "RUN",
             "USER",
@@ -53,18 +55,18 @@ class TestLines:
 
     def test_a_byte_order_mark_is_left_out(self, tmp_path: Path) -> None:
         image_folder(tmp_path, "\ufeffFROM a")
-        found = read_dockerfile(tmp_path, triton_image=TRITON, arguments={})
-        assert [stage.base for stage in found.stages] == ["a"]
+        dockerfile = read_dockerfile(tmp_path, triton_image=TRITON, arguments={})
+        assert [stage.base for stage in dockerfile.stages] == ["a"]
 
 
 class TestDirectives:
     def test_syntax_and_escape_are_read_at_the_top(self) -> None:
-        found = parsed("# syntax=docker/dockerfile:1\n# Escape = `\nFROM a\nRUN x `\n y\n")
-        assert found.directives == {
+        dockerfile = parsed("# syntax=docker/dockerfile:1\n# Escape = `\nFROM a\nRUN x `\n y\n")
+        assert dockerfile.directives == {
             "syntax": Directive("docker/dockerfile:1", 1),
             "escape": Directive("`", 2),
         }
-        assert found.instructions[-1].raw == "x  y"
+        assert dockerfile.instructions[-1].raw == "x  y"
 
     @pytest.mark.parametrize("above", ["# a comment\n", "\n", "FROM a\n"])
     def test_below_anything_else_a_directive_is_a_comment(self, above: str) -> None:
@@ -78,7 +80,7 @@ class TestDirectives:
         ],
     )
     def test_what_docker_refuses_is_found(self, text: str, message: str) -> None:
-        assert [each.message for each in parsed(text).findings] == [message]
+        assert [finding.message for finding in parsed(text).findings] == [message]
 
 
 class TestInstructions:
@@ -97,18 +99,18 @@ class TestInstructions:
     def test_arguments_are_in_exec_or_in_shell_form(
         self, text: str, arguments: tuple[str, ...], exec_form: bool
     ) -> None:
-        found = only(text)
-        assert (found.arguments, found.exec_form) == (arguments, exec_form)
+        instruction = only(text)
+        assert (instruction.arguments, instruction.exec_form) == (arguments, exec_form)
 
     def test_flags_come_before_the_arguments(self) -> None:
-        found = only('COPY --from=build --chown="a:b" --link x --y z')
-        assert found.flags == (("from", "build"), ("chown", "a:b"), ("link", ""))
-        assert found.arguments == ("x", "--y", "z")
-        assert (found.flag("from"), found.flag("none")) == ("build", None)
+        instruction = only('COPY --from=build --chown="a:b" --link x --y z')
+        assert instruction.flags == (("from", "build"), ("chown", "a:b"), ("link", ""))
+        assert instruction.arguments == ("x", "--y", "z")
+        assert (instruction.flag("from"), instruction.flag("none")) == ("build", None)
 
     def test_two_hyphens_end_the_flags(self) -> None:
-        found = only("COPY --link -- --a b")
-        assert (found.flags, found.arguments) == ((("link", ""),), ("--a", "b"))
+        instruction = only("COPY --link -- --a b")
+        assert (instruction.flags, instruction.arguments) == ((("link", ""),), ("--a", "b"))
 
     @pytest.mark.parametrize(
         ("text", "pairs"),
@@ -140,7 +142,9 @@ class TestHeredocs:
         "text", ['RUN echo "<<EOF"', "RUN x=$((1<<2))", "RUN cat <<<word", 'RUN ["<<EOF"]', "ENV A=<<EOF"]
     )
     def test_what_only_looks_like_one_is_none(self, text: str) -> None:
-        assert [each.keyword for each in parsed(f"FROM a\n{text}\nUSER b").instructions][-1] == "USER"
+        assert [instruction.keyword for instruction in parsed(f"FROM a\n{text}\nUSER b").instructions][
+            -1
+        ] == "USER"
 
 
 class TestStages:
@@ -149,7 +153,7 @@ class TestStages:
             "FROM --platform=linux/amd64 a:1 AS Build\nRUN x\nFROM b\nUSER c\nCMD d\n"
         ).stages
         assert (first.index, first.base, first.name, first.platform) == (0, "a:1", "build", "linux/amd64")
-        assert [each.keyword for each in second.instructions] == ["USER", "CMD"]
+        assert [instruction.keyword for instruction in second.instructions] == ["USER", "CMD"]
 
     @pytest.mark.parametrize(
         ("above", "base", "image"),
@@ -205,17 +209,17 @@ class TestMistakes:
     def test_each_is_a_finding_with_its_line(
         self, text: str, code: str, line: int | None, message: str
     ) -> None:
-        (found,) = parsed(text).findings
-        assert (found.code, found.line, found.message) == (code, line, message)
+        (finding,) = parsed(text).findings
+        assert (finding.code, finding.line, finding.message) == (code, line, message)
 
     def test_a_word_that_is_almost_an_instruction_has_a_hint(self) -> None:
-        (found,) = parsed("FROM a\nCOPPY a b").findings
-        assert found.hint == "did you mean `COPY`?"
+        (finding,) = parsed("FROM a\nCOPPY a b").findings
+        assert finding.hint == "did you mean `COPY`?"
 
     def test_a_missing_file_names_what_to_write(self, tmp_path: Path) -> None:
-        (found,) = refusal(tmp_path).findings
-        assert (found.code, found.file) == ("FL920", tmp_path)
-        assert "ARG TRITON_IMAGE" in found.hint
+        (finding,) = refusal(tmp_path).findings
+        assert (finding.code, finding.file) == ("FL920", tmp_path)
+        assert "ARG TRITON_IMAGE" in finding.hint
 
     def test_a_folder_a_pipe_and_a_link_are_no_dockerfiles(self, tmp_path: Path) -> None:
         (tmp_path / "a/Dockerfile").mkdir(parents=True)
@@ -238,5 +242,5 @@ class TestMistakes:
         self, tmp_path: Path, content: bytes, line: int | None, message: str
     ) -> None:
         image_folder(tmp_path, "", {"Dockerfile": content})
-        (found,) = refusal(tmp_path).findings
-        assert (found.code, found.line, found.message) == ("FL921", line, message)
+        (finding,) = refusal(tmp_path).findings
+        assert (finding.code, finding.line, finding.message) == ("FL921", line, message)

@@ -43,10 +43,10 @@ LINES = st.one_of(
 def test_every_text_is_read(text: str) -> None:
     dockerfile = parsed(text)
     lines = text.count("\n") + 1
-    assert all(1 <= each.line <= lines for each in dockerfile.instructions)
-    assert [each.index for each in dockerfile.stages] == list(range(len(dockerfile.stages)))
-    assert all(each.message and (each.line or 1) <= lines for each in dockerfile.findings)
-    assert dockerfile.stages or any(each.code == "FL922" for each in dockerfile.findings)
+    assert all(1 <= instruction.line <= lines for instruction in dockerfile.instructions)
+    assert [stage.index for stage in dockerfile.stages] == list(range(len(dockerfile.stages)))
+    assert all(finding.message and (finding.line or 1) <= lines for finding in dockerfile.findings)
+    assert dockerfile.stages or any(finding.code == "FL922" for finding in dockerfile.findings)
     assert set(dockerfile.lineage) <= set(dockerfile.stages)
 
 
@@ -60,7 +60,7 @@ def test_every_text_is_checked(text: str, arguments: dict[str, str]) -> None:
         argument_mark=lambda _: Mark(SPEC, 1, 1),
         mode=Mode.MULTI_MODEL,
     )
-    assert all(each.message and each.file for each in check_image(inputs))
+    assert all(finding.message and finding.file for finding in check_image(inputs))
 
 
 @given(
@@ -72,7 +72,7 @@ def test_instructions_that_are_written_are_read_again(
 ) -> None:
     text = "".join(f"{keyword} {separator.join(words)}\n" for keyword, words in written)
     read = parsed(f"FROM a\n{text}").instructions[1:]
-    assert [(each.keyword, each.raw.split()) for each in read] == written
+    assert [(instruction.keyword, instruction.raw.split()) for instruction in read] == written
 
 
 @given(st.lists(st.text(), min_size=1, max_size=5))
@@ -118,8 +118,8 @@ HOSTILE = {
 def test_a_hostile_dockerfile_is_read_and_its_messages_stay_short(tmp_path: Path, text: str) -> None:
     findings = image_findings(image_folder(tmp_path, text[:MAX_DOCKERFILE_BYTES]))
     assert len(findings) <= 7 * MAX_FINDINGS
-    assert all(len(each.message) < 4 * MAX_SHOWN_CHARACTERS for each in findings)
-    assert all(len(each.hint) < 8 * MAX_SHOWN_CHARACTERS for each in findings)
+    assert all(len(finding.message) < 4 * MAX_SHOWN_CHARACTERS for finding in findings)
+    assert all(len(finding.hint) < 8 * MAX_SHOWN_CHARACTERS for finding in findings)
 
 
 @pytest.mark.parametrize(

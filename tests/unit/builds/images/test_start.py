@@ -29,9 +29,9 @@ def found(tmp_path: Path, text: str, *, mode: Mode = Mode.SINGLE) -> list[tuple[
 class TestEntrypoint:
     @pytest.mark.parametrize("text", ["ENTRYPOINT serve", "ENTRYPOINT exec /opt/start.sh"])
     def test_a_shell_command_is_an_error(self, tmp_path: Path, text: str) -> None:
-        (each,) = findings(tmp_path, text)
-        assert (each.code, each.line, each.severity) == ("FL934", 3, "error")
-        assert each.message == (
+        (finding,) = findings(tmp_path, text)
+        assert (finding.code, finding.line, finding.severity) == ("FL934", 3, "error")
+        assert finding.message == (
             "ENTRYPOINT is a shell command, which gets neither the argument `serve` nor SIGTERM"
         )
 
@@ -99,8 +99,8 @@ class TestSharedContainer:
         "text", ["", 'ENTRYPOINT ["python3", "serve"]', "ENTRYPOINT python3 -m shared_container"]
     )
     def test_an_image_that_does_not_start_the_router_is_an_error(self, tmp_path: Path, text: str) -> None:
-        (each,) = image_findings(image_folder(tmp_path, f"{START}{text}\n"), mode=Mode.SHARED_CONTAINER)
-        assert (each.code, each.severity) == ("FL984", "error")
+        (finding,) = image_findings(image_folder(tmp_path, f"{START}{text}\n"), mode=Mode.SHARED_CONTAINER)
+        assert (finding.code, finding.severity) == ("FL984", "error")
 
     def test_the_image_that_the_product_brings_passes_every_check(self) -> None:
         assert image_findings(ROOT / "containers" / "shared", mode=Mode.SHARED_CONTAINER) == []

@@ -36,8 +36,8 @@ def test_a_spec_its_locks_and_its_repository_are_the_owners(folder: FleetFolder)
 
 def test_a_folder_with_an_owner_is_one_line_and_an_owner_inside_wins(folder: FleetFolder) -> None:
     (folder.root / "model_specs/sentences.yaml").unlink()
-    shared = SEARCH.replace("}", ", shared_with: [ads@example.com]}")
-    folder.write("model_specs/search/_folder.yaml", shared)
+    shared_text = SEARCH.replace("}", ", shared_with: [ads@example.com]}")
+    folder.write("model_specs/search/_folder.yaml", shared_text)
     folder.write("model_specs/search/one.yaml", named("one", repository="../../repository"))
     ads = 'owner: {team: ads, contact: ads@example.com, shared_with: ["@example/search"]}\n'
     folder.write("model_specs/search/two.yaml", named("two", ads, "../../repository"))
@@ -71,14 +71,14 @@ def test_prices_belong_to_the_owner_of_the_platforms_policy_before_the_file_exis
     folder.write(
         "policies/platform.yaml", 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
     )
-    expected = [
+    expected_texts = [
         "/policies/platform.yaml @example/platform",
         "/prices.yaml @example/platform",
         "/prices.schema.json @example/platform",
     ]
-    assert lines(folder) == expected
+    assert lines(folder) == expected_texts
     folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
-    assert lines(folder) == expected
+    assert lines(folder) == expected_texts
 
 
 def test_prices_without_a_platforms_policy_belong_to_the_owners_of_policies_of_costs(
@@ -118,10 +118,14 @@ def test_signs_with_a_meaning_are_escaped(folder: FleetFolder) -> None:
 @pytest.mark.parametrize("contact", ["", ", contact: 'https://chat.example.com/search'"])
 def test_an_owner_that_the_file_cannot_name_is_told_at_its_line(folder: FleetFolder, contact: str) -> None:
     folder.spec(f"owner: {{team: search{contact}}}\n")
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         lines(folder)
-    (found,) = raised.value.findings
-    assert (found.code, found.file, found.line) == ("FL510", folder.root / "model_specs/sentences.yaml", 6)
+    (finding,) = error_info.value.findings
+    assert (finding.code, finding.file, finding.line) == (
+        "FL510",
+        folder.root / "model_specs/sentences.yaml",
+        6,
+    )
 
 
 def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folder: FleetFolder) -> None:
@@ -133,13 +137,13 @@ def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folde
         name = f"s{len(place)}"
         repository = "../" * place.count("/") + f"../models/{name}"
         folder.write(f"model_specs/{place}{name}.yaml", named(name, repository=repository))
-    assert [each for each in lines(folder) if each.startswith("/model_specs")] == [
+    assert [line for line in lines(folder) if line.startswith("/model_specs")] == [
         "/model_specs/ plat@example.com",
         "/model_specs/search/ @org/search",
         "/model_specs/search/deep/ @org/deep",
     ]
     (folder.root / "model_specs/search/deep/s12.yaml").unlink()
-    assert [each for each in lines(folder) if each.startswith("/model_specs")] == [
+    assert [line for line in lines(folder) if line.startswith("/model_specs")] == [
         "/model_specs/ plat@example.com",
         "/model_specs/search/ @org/search",
     ]
@@ -151,9 +155,9 @@ def test_a_folder_that_changes_only_the_team_is_reported_at_the_outer_contact(
     folder.write("model_specs/_folder.yaml", "owner:\n  team: a\n  contact: https://chat.example.com/a\n")
     folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
     folder.write("model_specs/search/one.yaml", named("one"))
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         lines(folder)
-    assert {(each.file, each.line) for each in raised.value.findings} == {
+    assert {(finding.file, finding.line) for finding in error_info.value.findings} == {
         (folder.root / "model_specs/_folder.yaml", 3)
     }
 
@@ -163,19 +167,19 @@ def test_a_folder_without_any_contact_is_reported_at_its_own_owner(folder: Fleet
     folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
     (folder.root / "model_specs/sentences.yaml").unlink()
     folder.write("model_specs/search/one.yaml", named("one"))
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         lines(folder)
-    (found,) = raised.value.findings
-    assert (found.file, found.line) == (folder.root / "model_specs/search/_folder.yaml", 1)
+    (finding,) = error_info.value.findings
+    assert (finding.file, finding.line) == (folder.root / "model_specs/search/_folder.yaml", 1)
 
 
 def test_a_spec_that_is_a_link_is_refused_and_a_fleet_that_is_reached_by_one_is_not(
     folder: FleetFolder, tmp_path: Path
 ) -> None:
     folder.spec(SEARCH)
-    linked = folder.root.parent / "linked"
-    linked.symlink_to(folder.root)
-    assert codeowners(linked, folder.root) == lines(folder)
+    linked_folder = folder.root.parent / "linked"
+    linked_folder.symlink_to(folder.root)
+    assert codeowners(linked_folder, folder.root) == lines(folder)
     file = folder.root / "model_specs/sentences.yaml"
     outside = folder.root.parent / "outside.yaml"
     file.rename(outside)
@@ -189,9 +193,9 @@ BEGIN, END = markers(".")
 
 
 def test_what_others_wrote_stays_and_the_own_lines_are_replaced() -> None:
-    one = with_block(FILE, "* @example/platform\n", ["/a @b"], ".")
-    assert one == f"* @example/platform\n\n{BEGIN}\n/a @b\n{END}\n"
-    assert with_block(FILE, one + "/last @c\n", ["/d @e"], ".") == (
+    first_text = with_block(FILE, "* @example/platform\n", ["/a @b"], ".")
+    assert first_text == f"* @example/platform\n\n{BEGIN}\n/a @b\n{END}\n"
+    assert with_block(FILE, first_text + "/last @c\n", ["/d @e"], ".") == (
         f"* @example/platform\n\n{BEGIN}\n/d @e\n{END}\n/last @c\n"
     )
 
@@ -200,9 +204,9 @@ def test_what_others_wrote_stays_and_the_own_lines_are_replaced() -> None:
 def test_the_lines_of_a_fleet_that_was_moved_are_refused_at_their_place(tmp_path: Path, named: str) -> None:
     (tmp_path / "new/model_specs").mkdir(parents=True)
     text = with_block(FILE, "* @a\n", ["/d @e"], named)
-    found = missing_fleet(FILE, text, tmp_path)
-    assert found is not None
-    assert (found.code, found.line) == ("FL516", 3)
+    finding = missing_fleet(FILE, text, tmp_path)
+    assert finding is not None
+    assert (finding.code, finding.line) == ("FL516", 3)
     assert missing_fleet(FILE, with_block(FILE, "* @a\n", ["/d @e"], "new"), tmp_path) is None
 
 
@@ -233,21 +237,21 @@ def test_a_file_keeps_its_kind_of_line_breaks(own: str) -> None:
 def test_nothing_is_written_where_the_own_lines_cannot_be_told_from_those_of_others(
     text: str, line: int, problem: str
 ) -> None:
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         with_block(FILE, text, ["/d @e"], ".")
-    (found,) = raised.value.findings
-    assert (found.code, found.file, found.line) == ("FL516", FILE, line)
-    assert problem in found.message
-    assert found.hint
+    (finding,) = error_info.value.findings
+    assert (finding.code, finding.file, finding.line) == ("FL516", FILE, line)
+    assert problem in finding.message
+    assert finding.hint
 
 
 def test_two_fleets_of_one_repository_keep_each_others_lines() -> None:
-    one = with_block(FILE, "", ["/a/x @a"], "a")
-    both = with_block(FILE, one, ["/b/x @b"], "b")
-    assert both.startswith(one)
+    first_text = with_block(FILE, "", ["/a/x @a"], "a")
+    both = with_block(FILE, first_text, ["/b/x @b"], "b")
+    assert both.startswith(first_text)
     assert "# Begin: written by `fleet ci codeowners` in b from the `owner` of specs" in both
-    again = with_block(FILE, both, ["/a/y @a"], "a")
-    assert again == both.replace("/a/x", "/a/y")
+    second_text = with_block(FILE, both, ["/a/y @a"], "a")
+    assert second_text == both.replace("/a/x", "/a/y")
 
 
 def test_a_check_passes_where_no_file_has_lines_of_the_command(
@@ -256,8 +260,8 @@ def test_a_check_passes_where_no_file_has_lines_of_the_command(
     folder.spec("owner: {team: search}\n")
     folder.write("CODEOWNERS", "* @example/platform\n")
     monkeypatch.chdir(folder.root)
-    done = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
-    assert (done.exit_code, done.output) == (
+    result = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
+    assert (result.exit_code, result.output) == (
         0,
         "no CODEOWNERS file has lines of `fleet ci codeowners`: nothing to compare\n",
     )
@@ -273,8 +277,8 @@ def test_the_command_writes_the_file_that_exists_and_checks_it(
     text = (folder.root / "docs/CODEOWNERS").read_text()
     assert text.startswith("* @example/platform\n\n# Begin: ")
     assert "/model_specs/sentences.yaml @example/search\n" in text
-    again = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
-    assert again.output.endswith("is up to date\n")
+    second_result = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
+    assert second_result.output.endswith("is up to date\n")
     folder.spec(SEARCH.replace("@example/search", "@example/ads"))
     with pytest.raises(FindingsError, match="FL501: this file does not match the owners"):
         CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)

@@ -30,8 +30,8 @@ def test_drift_is_one_issue_of_the_fleet_that_is_updated(
     calls = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="false", **RUN)
     assert calls[0].startswith("api repos/a/b/issues?state=open&per_page=100 --paginate")
     assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
-    marker, said, *sections = (tmp_path / "body.md").read_text().splitlines()
-    assert (marker, "(https://example.com/1)" in said) == ("<!-- triton-fleet-drift -->", True)
+    marker, text, *sections = (tmp_path / "body.md").read_text().splitlines()
+    assert (marker, "(https://example.com/1)" in text) == ("<!-- triton-fleet-drift -->", True)
     assert [line for line in sections if line] == [
         "### dev",
         "    ```",
@@ -60,8 +60,8 @@ def test_drift_is_one_issue_of_the_fleet_that_is_updated(
 def test_the_issue_is_closed_when_all_environments_were_compared_and_none_differs(
     fleet: FleetFolder, tmp_path: Path, existing: str, compared: str, calls: list[str]
 ) -> None:
-    said = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED=compared, **RUN)
-    assert said[1:] == calls
+    lines = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED=compared, **RUN)
+    assert lines[1:] == calls
 
 
 @pytest.mark.parametrize(("existing", "written"), [("", False), ("42", True)], ids=["none", "open"])
@@ -70,10 +70,10 @@ def test_an_open_issue_keeps_the_section_of_an_environment_that_could_not_be_com
 ) -> None:
     write_drift(tmp_path, "unknown", prod="search is not compared: the endpoint is Updating\n")
     write_drift(tmp_path, "none", dev="dev: no drift\n")
-    said = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="true", **RUN)
-    assert len(said[1:]) == int(written)
+    lines = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="true", **RUN)
+    assert len(lines[1:]) == int(written)
     if written:
-        assert said[1].startswith("api --silent --method PATCH repos/a/b/issues/42 --field body")
+        assert lines[1].startswith("api --silent --method PATCH repos/a/b/issues/42 --field body")
         sections = (tmp_path / "body.md").read_text().splitlines()[2:]
         assert [line for line in sections if line] == [
             "### prod",
@@ -105,12 +105,12 @@ def test_the_job_of_an_environment_fails_only_when_it_could_not_be_compared(
     assert (tmp_path / "drift/prod.unknown").read_text() == (
         "The job ended before prod was compared: see run 1\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environment, check=False, capture_output=True
     )
-    assert (done.returncode != 0) is (code == 2)
-    found = {file.name: file.read_text() for file in (tmp_path / "drift").iterdir()}
-    assert found == {f"prod.{outcome}": f"drift --env prod\n{said}\n"}
+    assert (process.returncode != 0) is (code == 2)
+    texts = {file.name: file.read_text() for file in (tmp_path / "drift").iterdir()}
+    assert texts == {f"prod.{outcome}": f"drift --env prod\n{said}\n"}
 
 
 def write_drift(folder: Path, outcome: str = "drift", **found: str) -> None:

@@ -14,9 +14,9 @@ PLATFORM = 'policy: platform\nowner: {team: platform, contact: "@example/platfor
 
 
 def run(folder: FleetFolder, *options: str) -> str:
-    done = CliRunner().invoke(app, ["ci", "codeowners", *options], catch_exceptions=False)
-    assert done.exit_code == 0
-    return " ".join(f"{done.output} {done.stderr}".split())
+    result = CliRunner().invoke(app, ["ci", "codeowners", *options], catch_exceptions=False)
+    assert result.exit_code == 0
+    return " ".join(f"{result.output} {result.stderr}".split())
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def test_it_does_not_override_lines_of_others_above_it(fleet: FleetFolder) -> No
 )
 def test_a_file_whose_fallback_has_no_owner_is_warned_of(fleet: FleetFolder, others: str) -> None:
     fleet.write(".github/CODEOWNERS", others)
-    said = run(fleet)
-    assert "warning[executed-without-owner] FL573" in said
-    assert "write `* @organisation/platform` as the first line" in said
+    text = run(fleet)
+    assert "warning[executed-without-owner] FL573" in text
+    assert "write `* @organisation/platform` as the first line" in text
     assert "FL573" in run(fleet, "--check")
 
 

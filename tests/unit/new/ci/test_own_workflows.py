@@ -32,11 +32,11 @@ class TestWorkflow:
 
     def test_its_actions_are_pinned_as_those_of_fleets(self, workflow: Path) -> None:
         text = workflow.read_text()
-        used = USED.findall(text)
-        assert len(used) == text.count("uses: ")
-        of_both = {pin.partition("@")[0] for pin in PINS} & {each.partition("@")[0] for each in used}
+        matches = USED.findall(text)
+        assert len(matches) == text.count("uses: ")
+        of_both = {pin.partition("@")[0] for pin in PINS} & {each.partition("@")[0] for each in matches}
         assert of_both
-        assert {each for each in used if each.partition("@")[0] in of_both} <= PINS
+        assert {each for each in matches if each.partition("@")[0] in of_both} <= PINS
 
 
 def test_ci_runs_what_any_other_ci_runs() -> None:
@@ -66,17 +66,19 @@ class TestRelease:
     def test_the_build_installs_the_build_backend_alone_by_its_hashes(self) -> None:
         command = ["make", "--dry-run", "--always-make", "wheel"]
         variables = {name: value for name, value in os.environ.items() if name != "TAG"}
-        done = subprocess.run(
+        output = subprocess.run(
             command, cwd=ROOT, env=variables, capture_output=True, text=True, check=True
         ).stdout
-        assert [line for line in done.splitlines() if " install " in line or "--require" in line] == [
+        assert [line for line in output.splitlines() if " install " in line or "--require" in line] == [
             ".venv-release/bin/python -m pip --quiet --disable-pip-version-check install \\",
             "  --require-hashes --no-deps --only-binary :all: -r requirements-release.txt",
         ]
-        assert not {"npm", "uv", "pytest", "apt-get"} & set(re.findall(r"[\w-]+", done))
-        locked = re.findall(r"^([\w-]+)==", (ROOT / "requirements-release.txt").read_text(), re.MULTILINE)
-        assert "hatchling" in locked
-        assert len(locked) <= 6
+        assert not {"npm", "uv", "pytest", "apt-get"} & set(re.findall(r"[\w-]+", output))
+        locked_matches = re.findall(
+            r"^([\w-]+)==", (ROOT / "requirements-release.txt").read_text(), re.MULTILINE
+        )
+        assert "hatchling" in locked_matches
+        assert len(locked_matches) <= 6
 
     def test_a_tag_outside_of_main_builds_nothing(self, jobs: Any, tmp_path: Path) -> None:
         [refusal] = [step for step in jobs["build"]["steps"] if "merge-base" in step.get("run", "")]
@@ -92,7 +94,7 @@ class TestRelease:
             command = ["bash", "-e", "-c", refusal["run"]]
             return subprocess.run(command, cwd=tmp_path, env=variables, check=False).returncode
 
-        assert [code(each) for each in ("HEAD~2", "HEAD~1", "HEAD")] == [0, 0, 1]
+        assert [code(text) for text in ("HEAD~2", "HEAD~1", "HEAD")] == [0, 0, 1]
 
     def test_only_what_was_built_and_tested_is_published_by_a_job_that_reviewers_release(
         self, jobs: Any
@@ -111,8 +113,8 @@ def test_zizmor_finds_nothing() -> None:
     if zizmor is None:
         pytest.skip("zizmor is not installed: `make setup`")
     command = [zizmor, "--offline", "--no-progress", str(ROOT / ".github")]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stdout + found.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda file: file.name)

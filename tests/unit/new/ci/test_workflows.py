@@ -25,13 +25,13 @@ class TestTriggers:
     def test_one_that_follows_main_is_deployed_on_each_push_and_a_promoted_one_by_its_own_files(
         self, fleet: FleetFolder
     ) -> None:
-        found = loaded(fleet)
-        assert triggers(found["fleet-deploy-dev"])["push"] == {"branches": ["main"]}
+        values = loaded(fleet)
+        assert triggers(values["fleet-deploy-dev"])["push"] == {"branches": ["main"]}
         own = ["locks/prod/**", "environments/prod.yaml"]
-        assert triggers(found["fleet-deploy-prod"])["push"] == {"branches": ["main"], "paths": own}
-        assert list(triggers(found["fleet-promote-prod"])) == ["workflow_dispatch"]
-        assert list(triggers(found["fleet-check"])) == ["pull_request"]
-        assert list(triggers(found["fleet-drift"])) == ["schedule", "workflow_dispatch"]
+        assert triggers(values["fleet-deploy-prod"])["push"] == {"branches": ["main"], "paths": own}
+        assert list(triggers(values["fleet-promote-prod"])) == ["workflow_dispatch"]
+        assert list(triggers(values["fleet-check"])) == ["pull_request"]
+        assert list(triggers(values["fleet-drift"])) == ["schedule", "workflow_dispatch"]
 
     def test_one_deploy_of_an_environment_runs_at_a_time_and_none_is_cancelled(
         self, fleet: FleetFolder
@@ -59,8 +59,8 @@ class TestTriggers:
     def test_without_weights_in_ci_every_check_and_deploy_goes_by_the_locks(self, fleet: FleetFolder) -> None:
         runs = [step["run"] for _, step in steps(fleet, locked=True) if "run" in step]
         assert "make weights" not in runs
-        acting = [each for each in runs if re.match(r"\.venv/bin/fleet (check|deploy|ci g)", each)]
-        assert [each for each in acting if not each.endswith(" --locked")] == []
+        acting_runs = [run for run in runs if re.match(r"\.venv/bin/fleet (check|deploy|ci g)", run)]
+        assert [acting_run for acting_run in acting_runs if not acting_run.endswith(" --locked")] == []
 
     def test_an_environment_that_trusts_no_repository_is_checked_alone(self, folder: FleetFolder) -> None:
         folder.environment("")
@@ -84,9 +84,9 @@ class TestTriggers:
 
 class TestPermissions:
     def test_a_workflow_has_none_and_each_job_the_least(self, fleet: FleetFolder) -> None:
-        found = loaded(fleet)
-        assert [each["permissions"] for each in found.values()] == [{}] * len(found)
-        jobs = {name: job["permissions"] for each in found.values() for name, job in each["jobs"].items()}
+        values = loaded(fleet)
+        assert [value["permissions"] for value in values.values()] == [{}] * len(values)
+        jobs = {name: job["permissions"] for value in values.values() for name, job in value["jobs"].items()}
         assert jobs == {
             "check": {"contents": "read"},
             "report": {"contents": "read"},
@@ -156,8 +156,8 @@ class TestPermissions:
             if "uses: " in line
         ]
         assert uses
-        pinned = re.compile(r"[a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+")
-        assert [each for each in uses if not pinned.fullmatch(each)] == []
+        pattern = re.compile(r"[a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+")
+        assert [use for use in uses if not pattern.fullmatch(use)] == []
 
     def test_no_checkout_leaves_its_token_and_no_expression_is_part_of_a_script(
         self, fleet: FleetFolder

@@ -121,10 +121,10 @@ def test_plans_of_two_tensorrts_are_refused(new: NewSpecs) -> None:
     new.tensorrt("old", {"1/model.plan": plan(8, 6, 1, 6)})
     new.tensorrt("young", {"1/model.plan": plan(10, 9, 0, 34)})
     new.ensemble("all", "old", "young")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         new.text()
-    told = {(each.code, each.file, each.line) for each in refused.value.findings}
-    assert ("FL256", new.models, None) in told
+    rows = {(finding.code, finding.file, finding.line) for finding in refusal.value.findings}
+    assert ("FL256", new.models, None) in rows
     assert new.fleet.root / "model_specs" not in {
-        each.file.parent for each in refused.value.findings if each.file
+        finding.file.parent for finding in refusal.value.findings if finding.file
     }

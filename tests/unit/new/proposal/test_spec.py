@@ -34,9 +34,9 @@ def test_a_folder_outside_of_the_reviewed_tree_is_refused(new: NewSpecs) -> None
     new.python("embed")
     outside = new.fleet.root.parent / f"{new.fleet.root.name}-models"
     new.models.rename(outside)
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         new.text(outside)
-    assert {each.code for each in refused.value.findings} == {"FL471"}
+    assert {finding.code for finding in refusal.value.findings} == {"FL471"}
 
 
 def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new: NewSpecs) -> None:
@@ -48,7 +48,7 @@ def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new:
     text = new.text()
     spec = new.spec()
     assert (spec.mode, spec.default_model) == (Mode.MULTI_MODEL, None)
-    assert [each.archive for each in spec.models] == ["other-one", "top-classes"]
+    assert [model.archive for model in spec.models] == ["other-one", "top-classes"]
     assert "# other_one cannot be the name of an archive" in text
     assert "Left out, because they contain no model: scripts." in text
     assert new.passes(text)
@@ -192,10 +192,10 @@ def test_a_broken_repository_is_refused_in_the_words_of_the_check(new: NewSpecs)
     new.python("embed", "instance_group { kind: KIND_CPU gpus: 0 }")
     specs = new.fleet.root / "model_specs"
     before = set(specs.iterdir())
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         new.text()
-    errors = [each for each in refused.value.findings if each.severity is Severity.ERROR]
-    assert [(each.code, each.file) for each in errors] == [("FL425", new.models / "embed/config.pbtxt")]
+    errors = [finding for finding in refusal.value.findings if finding.severity is Severity.ERROR]
+    assert [(error.code, error.file) for error in errors] == [("FL425", new.models / "embed/config.pbtxt")]
     assert set(specs.iterdir()) == before
 
 
@@ -205,9 +205,9 @@ def test_a_broken_repository_is_refused_in_the_words_of_the_check(new: NewSpecs)
 )
 def test_what_is_no_folder_of_repositories_is_refused(new: NewSpecs, path: str, code: str) -> None:
     new.python("a")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         new.text(new.fleet.root / path)
-    assert [each.code for each in refused.value.findings] == [code]
+    assert [finding.code for finding in refusal.value.findings] == [code]
 
 
 def test_a_repository_in_s3_is_to_be_fetched(new: NewSpecs) -> None:

@@ -15,14 +15,18 @@ class TestCost:
     def test_the_largest_machine_a_hundred_times_is_refused_with_its_cost(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec("scaling: {min: 1, max: 100, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
-        (refused,) = fleet.findings()
-        assert (refused.code, refused.line, refused.severity) == ("FL954", 6, Severity.ERROR)
-        assert refused.message == (
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (
+            "FL954",
+            6,
+            Severity.ERROR,
+        )
+        assert refused_finding.message == (
             "at its maximum, 100 × ml.p5.48xlarge, the endpoint costs ~4,557,312 USD a month"
             " (~: computed from EC2's price of the same size and region);"
             f" policies/platform.yaml:5 allows 20,000 USD {BY}"
         )
-        assert refused.hint == f"write another instance type{ASK}"
+        assert refused_finding.hint == f"write another instance type{ASK}"
 
     def test_the_hint_has_the_number_of_instances_that_is_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 100000}")
@@ -50,9 +54,9 @@ class TestCost:
     ) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(raw)
-        (refused,) = fleet.findings()
-        assert (refused.code, refused.line) == ("FL954", line)
-        assert "× ml.p5.48xlarge" in refused.message
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.code, refused_finding.line) == ("FL954", line)
+        assert "× ml.p5.48xlarge" in refused_finding.message
 
     def test_a_schedule_counts_at_its_most(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
@@ -66,13 +70,13 @@ class TestCost:
     ) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(instance=UNPRICED)
-        (warned,) = fleet.findings()
-        assert (warned.code, warned.severity, warned.line) == ("FL994", Severity.WARNING, 3)
-        assert warned.message == (
+        (finding,) = fleet.findings()
+        assert (finding.code, finding.severity, finding.line) == ("FL994", Severity.WARNING, 3)
+        assert finding.message == (
             f"the catalog has no price of {UNPRICED} in us-east-1, so the cost is unknown;"
             f" policies/platform.yaml:5 allows 20,000 USD a month {BY}"
         )
-        assert warned.hint == (
+        assert finding.hint == (
             "write its price per hour into prices.yaml at the top of the fleet, with a `date` and"
             f" `prices: {{us-east-1: {{{UNPRICED}: PRICE}}}}`{ASK}"
         )
@@ -84,14 +88,14 @@ class TestCost:
         fleet.folder.write("prices.yaml", own)
         assert fleet.said() == []
         fleet.folder.write("prices.yaml", own.replace(": 20}", ": 30}"))
-        (refused,) = fleet.findings()
-        assert "the endpoint costs 21,600 USD a month;" in refused.message
+        (refused_finding,) = fleet.findings()
+        assert "the endpoint costs 21,600 USD a month;" in refused_finding.message
 
     def test_a_limit_is_in_the_currency_of_the_fleets_prices(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 900}")
         fleet.folder.write("prices.yaml", "date: 2026-11-01\ncurrency: EUR\nusd_rate: 0.9\n")
-        (refused,) = fleet.findings()  # 1,013.76 USD
-        assert "costs 912.38 EUR a month; policies/platform.yaml:5 allows 900 EUR" in refused.message
+        (refused_finding,) = fleet.findings()  # 1,013.76 USD
+        assert "costs 912.38 EUR a month; policies/platform.yaml:5 allows 900 EUR" in refused_finding.message
 
     def test_a_mistake_in_the_prices_is_reported_and_no_cost_is_known(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 900}")
@@ -103,13 +107,13 @@ class TestCost:
     def test_an_instance_type_that_the_catalog_lacks_gets_no_price(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(instance="ml.g99.xlarge")
-        (warned,) = fleet.findings()
-        assert warned.message.startswith("the catalog does not have ml.g99.xlarge, so the cost is unknown")
-        assert warned.hint == f"write an instance type that it has{ASK}"
+        (finding,) = fleet.findings()
+        assert finding.message.startswith("the catalog does not have ml.g99.xlarge, so the cost is unknown")
+        assert finding.hint == f"write an instance type that it has{ASK}"
 
     def test_a_type_without_a_price_hides_no_cost_of_the_others(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(POOLS.replace("ml.g5.xlarge", "ml.g99.xlarge"))
-        (refused,) = fleet.findings()
-        assert refused.code == "FL954"
-        assert "a month, and 1 unknown" in refused.message
+        (refused_finding,) = fleet.findings()
+        assert refused_finding.code == "FL954"
+        assert "a month, and 1 unknown" in refused_finding.message

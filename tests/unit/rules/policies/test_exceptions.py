@@ -51,22 +51,22 @@ class TestDays:
     ) -> None:
         fleet.policy(LARGE, exception())
         fleet.spec(MANY)
-        (warned,) = fleet.findings(today=day)
-        assert (warned.severity, warned.line) == (Severity.WARNING, 11)
-        assert warned.message == f"the exception for sentences from `affordable` ends on 2027-03-31: {left}"
-        assert warned.hint == "change sentences, or set another day; the reason was: the index is rebuilt"
+        (finding,) = fleet.findings(today=day)
+        assert (finding.severity, finding.line) == (Severity.WARNING, 11)
+        assert finding.message == f"the exception for sentences from `affordable` ends on 2027-03-31: {left}"
+        assert finding.hint == "change sentences, or set another day; the reason was: the index is rebuilt"
 
     def test_afterwards_the_refusal_names_it_and_it_is_to_be_taken_out(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 2", exception())
         fleet.spec(MANY)
-        refused, expired = fleet.findings(today=date(2027, 4, 1))
-        assert refused.message == (
+        refused_finding, finding = fleet.findings(today=date(2027, 4, 1))
+        assert refused_finding.message == (
             f"`scaling.max` is 9; policies/platform.yaml:5 allows 2 instances {BY}."
             " The exception in policies/platform.yaml:7 ended on 2027-03-31"
         )
-        assert (expired.severity, expired.line) == (Severity.WARNING, 10)
-        assert expired.message == "the exception for sentences from `affordable` ended on 2027-03-31"
-        assert expired.hint == "remove it, or set another day"
+        assert (finding.severity, finding.line) == (Severity.WARNING, 10)
+        assert finding.message == "the exception for sentences from `affordable` ended on 2027-03-31"
+        assert finding.hint == "remove it, or set another day"
 
     def test_one_that_ends_soon_and_that_nobody_needs_is_unused(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())
@@ -93,13 +93,13 @@ class TestExtent:
 
     def test_one_requirement_may_be_excused_alone(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {samples: 1, owner: true}", exception("    allows: [require.samples]\n"))
-        assert [each.split(";")[0] for each in fleet.said()] == ["sentences.yaml:1 FL990 `owner` is missing"]
+        assert [line.split(";")[0] for line in fleet.said()] == ["sentences.yaml:1 FL990 `owner` is missing"]
 
     def test_it_is_of_the_endpoints_whose_names_match(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 2", exception(endpoints="[sent*, bert-1]"))
         for name in ("sentences", "bert-1", "bert-12"):
             fleet.spec(MANY, name)
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.said()] == [
             "bert-12.yaml:6 FL953 `scaling.max` is 9"
         ]
 
@@ -116,7 +116,7 @@ class TestExtent:
         fleet.policy("max_instances: 2", "  - {name: other, max_instances: 3}\n" + exception())
         fleet.policy("max_instances: 2", name="security")
         fleet.spec(MANY)
-        assert [each.partition("; ")[2].split(",")[0] for each in fleet.said()] == [
+        assert [line.partition("; ")[2].split(",")[0] for line in fleet.said()] == [
             "policies/platform.yaml:6 allows 3 instances (`other`",
             "policies/security.yaml:5 allows 2 instances (`affordable`",
         ]
@@ -137,9 +137,9 @@ class TestExtent:
 class TestUnused:
     def test_one_that_excuses_nothing_is_a_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())
-        (unused,) = fleet.findings()
-        assert (unused.code, unused.severity, unused.line) == ("FL993", Severity.WARNING, 8)
-        assert unused.message == "the exception from `affordable` for sentences excuses nothing in 'dev'"
+        (finding,) = fleet.findings()
+        assert (finding.code, finding.severity, finding.line) == ("FL993", Severity.WARNING, 8)
+        assert finding.message == "the exception from `affordable` for sentences excuses nothing in 'dev'"
 
     def test_one_for_an_endpoint_that_does_not_exist_is_a_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception(endpoints="[sentense, bert-*]"))

@@ -21,7 +21,9 @@ EXCEPTION = "exceptions:\n  - {statement: affordable, endpoints: a, reason: a te
 
 def problems(fleet: PolicyFleet, text: str) -> list[str]:
     fleet.folder.write("policies/platform.yaml", text)
-    return [f"{each.line} {each.code} {each.message} | {each.hint}" for each in fleet.findings()]
+    return [
+        f"{finding.line} {finding.code} {finding.message} | {finding.hint}" for finding in fleet.findings()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def problems(fleet: PolicyFleet, text: str) -> list[str]:
     ],
 )
 def test_a_mistake_is_refused_with_its_line(fleet: PolicyFleet, text: str, said: str) -> None:
-    assert any(said in each for each in problems(fleet, text)), problems(fleet, text)
+    assert any(said in problem for problem in problems(fleet, text)), problems(fleet, text)
 
 
 def test_all_mistakes_of_all_files_are_reported_and_the_other_policies_hold(fleet: PolicyFleet) -> None:
@@ -86,9 +88,9 @@ def test_an_environment_or_profile_without_a_file_is_refused_as_the_statement_wo
 ) -> None:
     fleet.folder.write("profiles/gpu.yaml", "logs: {retention_days: 7}\n")
     fleet.policy(f"max_instances: 5\nwhen: {when}")
-    (refused,) = fleet.findings()
-    assert (refused.code, refused.line, refused.severity) == (code, 6, Severity.ERROR)
-    assert hint in refused.hint
+    (refused_finding,) = fleet.findings()
+    assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (code, 6, Severity.ERROR)
+    assert hint in refused_finding.hint
 
 
 @pytest.mark.parametrize(
@@ -96,9 +98,9 @@ def test_an_environment_or_profile_without_a_file_is_refused_as_the_statement_wo
 )
 def test_a_pattern_that_nothing_matches_yet_is_a_warning(fleet: PolicyFleet, when: str, what: str) -> None:
     fleet.policy(f"max_instances: 5\nwhen: {{{when}}}")
-    (warned,) = fleet.findings()
-    assert (warned.code, warned.line, warned.severity) == ("FL995", 6, Severity.WARNING)
-    assert warned.message.startswith(f"the statement `affordable` names an unknown {what}: ")
+    (finding,) = fleet.findings()
+    assert (finding.code, finding.line, finding.severity) == ("FL995", 6, Severity.WARNING)
+    assert finding.message.startswith(f"the statement `affordable` names an unknown {what}: ")
 
 
 def test_a_team_may_own_endpoints_later(fleet: PolicyFleet) -> None:
@@ -111,16 +113,20 @@ def test_an_exception_for_an_environment_without_a_file_is_refused(fleet: Policy
         "{statement: affordable, endpoints: '*', reason: a test, until: 2027-03-31, environment: devv}"
     )
     fleet.policy("max_instances: 5", f"exceptions:\n  - {exception}\n")
-    (refused,) = fleet.findings()
-    assert (refused.code, refused.line, refused.severity) == ("FL120", 7, Severity.ERROR)
-    assert refused.message == "the exception from `affordable` names an unknown environment: 'devv'"
-    assert refused.hint.startswith("did you mean `dev`?")
+    (refused_finding,) = fleet.findings()
+    assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (
+        "FL120",
+        7,
+        Severity.ERROR,
+    )
+    assert refused_finding.message == "the exception from `affordable` names an unknown environment: 'devv'"
+    assert refused_finding.hint.startswith("did you mean `dev`?")
 
 
 def test_policies_may_be_in_folders(fleet: PolicyFleet) -> None:
     fleet.folder.write("policies/team/platform.yaml", f"{HEAD}    instances: ml.p3.*\n")
-    (refused,) = fleet.findings()
-    assert "; policies/team/platform.yaml:5 allows ml.p3.* (" in refused.message
+    (refused_finding,) = fleet.findings()
+    assert "; policies/team/platform.yaml:5 allows ml.p3.* (" in refused_finding.message
 
 
 def test_policies_in_a_linked_folder_are_refused_and_not_overlooked(
@@ -129,16 +135,16 @@ def test_policies_in_a_linked_folder_are_refused_and_not_overlooked(
     fleet.policy("max_instances: 5")
     (tmp_path / "elsewhere").mkdir()
     (fleet.folder.root / "policies/linked").symlink_to(tmp_path / "elsewhere")
-    (refused,) = fleet.findings()
-    assert (refused.code, refused.severity) == ("FL105", Severity.ERROR)
-    assert refused.message == "this folder is a link, so no policy in it is read"
+    (refused_finding,) = fleet.findings()
+    assert (refused_finding.code, refused_finding.severity) == ("FL105", Severity.ERROR)
+    assert refused_finding.message == "this folder is a link, so no policy in it is read"
 
 
 def test_policies_that_are_a_file_are_refused(fleet: PolicyFleet) -> None:
     fleet.folder.write("policies", GOOD)
-    (refused,) = fleet.findings()
-    assert (refused.code, refused.severity) == ("FL101", Severity.ERROR)
-    assert refused.message == "this is not a folder, so no policy is read"
+    (refused_finding,) = fleet.findings()
+    assert (refused_finding.code, refused_finding.severity) == ("FL101", Severity.ERROR)
+    assert refused_finding.message == "this is not a folder, so no policy is read"
 
 
 @pytest.mark.parametrize(
@@ -154,9 +160,9 @@ def test_policies_that_are_a_file_are_refused(fleet: PolicyFleet) -> None:
 )
 def test_what_matches_nothing_that_exists_is_a_warning(fleet: PolicyFleet, keys: str, said: str) -> None:
     fleet.policy(keys)
-    (warned,) = fleet.findings()
-    assert (warned.code, warned.line, warned.severity) == ("FL995", 5, Severity.WARNING)
-    assert warned.message == f"{said}, which is unknown"
+    (finding,) = fleet.findings()
+    assert (finding.code, finding.line, finding.severity) == ("FL995", 5, Severity.WARNING)
+    assert finding.message == f"{said}, which is unknown"
 
 
 class TestSchema:

@@ -20,14 +20,18 @@ class TestInstances:
         self, fleet: PolicyFleet
     ) -> None:
         fleet.policy("instances: [ml.g6.*, ml.g6e.2xlarge]")
-        (refused,) = fleet.findings()
-        assert (refused.code, refused.line, refused.severity) == ("FL950", 3, Severity.ERROR)
-        assert refused.message == (
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (
+            "FL950",
+            3,
+            Severity.ERROR,
+        )
+        assert refused_finding.message == (
             "`instance.type` is ml.g5.xlarge; policies/platform.yaml:5 allows ml.g6.* and ml.g6e.2xlarge "
             + BY
         )
-        assert refused.hint.startswith("write one of ml.g6.xlarge, ml.g6.2xlarge, ")
-        assert refused.hint.endswith(" and 4 more" + ASK)
+        assert refused_finding.hint.startswith("write one of ml.g6.xlarge, ml.g6.2xlarge, ")
+        assert refused_finding.hint.endswith(" and 4 more" + ASK)
 
     def test_a_pattern_matches_the_whole_name_and_a_dot_only_a_dot(self, fleet: PolicyFleet) -> None:
         fleet.policy("instances: [ml.g5, g5.xlarge, ml.g5xxlarge]")
@@ -43,7 +47,7 @@ class TestInstances:
     def test_a_shadow_variant_of_another_type_is_refused(self, fleet: PolicyFleet) -> None:
         fleet.policy("instances: ml.g5.*")
         fleet.spec(SHADOW)
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.said()] == [
             "sentences.yaml:9 FL950 shadow variant next is ml.p5.48xlarge"
         ]
 
@@ -87,7 +91,7 @@ class TestInstances:
         fleet.policy(keys)
         fleet.spec(f"cloudformation: {{EndpointConfig: {{{raw}}}}}\n")
         assert code in fleet.codes()
-        assert all("that is not written out" in each for each in fleet.said())
+        assert all("that is not written out" in line for line in fleet.said())
 
 
 class TestGpus:
@@ -115,9 +119,9 @@ class TestGpus:
     ) -> None:
         fleet.policy("gpus: {max: 4}")
         fleet.spec(instance="ml.g99.xlarge")
-        (warned,) = fleet.findings()
-        assert (warned.code, warned.severity) == ("FL994", Severity.WARNING)
-        assert warned.message.startswith("the catalog does not have ml.g99.xlarge")
+        (finding,) = fleet.findings()
+        assert (finding.code, finding.severity) == ("FL994", Severity.WARNING)
+        assert finding.message.startswith("the catalog does not have ml.g99.xlarge")
 
 
 class TestRegions:
@@ -131,7 +135,7 @@ class TestRegions:
             "dev.yaml:3 FL952 the environment 'dev' is in us-east-1; policies/platform.yaml:5 allows eu-* and"
             f" us-west-2 {BY}"
         ]
-        assert [each.endpoints for each in fleet.findings()] == [("a", "b", "c", "sentences")]
+        assert [finding.endpoints for finding in fleet.findings()] == [("a", "b", "c", "sentences")]
 
     def test_one_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("regions: us-*")
@@ -197,8 +201,11 @@ class TestMaxInstances:
         fleet.policy("max_instances: 20")
         fleet.spec("scaling: {min: 1, max: 2, gpu_utilization: 60}\n")
         fleet.folder.environment("overrides:\n  sentences:\n    scaling: {max: 21}\n")
-        (refused,) = fleet.findings()
-        assert (refused.file, refused.line) == (fleet.folder.root / "environments/dev.yaml", 6)
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.file, refused_finding.line) == (
+            fleet.folder.root / "environments/dev.yaml",
+            6,
+        )
 
     @pytest.mark.parametrize("value", ["{Ref: Count}", "many", "[1]"])
     def test_a_number_that_nobody_can_read_is_refused(self, fleet: PolicyFleet, value: str) -> None:

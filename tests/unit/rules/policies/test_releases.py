@@ -31,12 +31,12 @@ class TestReleases:
 
     def test_messages_have_the_day_and_the_releases_that_stay(self, fleet: PolicyFleet) -> None:
         fleet.policy('triton:\n  releases: {"25.04": 2027-01-31, "25.09": 2027-06-30, "24.09": 2026-01-31}')
-        (soon,) = fleet.findings(today=date(2027, 1, 30))
-        assert (soon.severity, soon.line) == (Severity.WARNING, 2)
-        assert soon.message == (
+        (finding,) = fleet.findings(today=date(2027, 1, 30))
+        assert (finding.severity, finding.line) == (Severity.WARNING, 2)
+        assert finding.message == (
             "`triton` is 25.04, and 1 day is left; policies/platform.yaml:6 allows it until 2027-01-31 " + BY
         )
-        assert soon.hint == f"write 25.09{ASK}"
+        assert finding.hint == f"write 25.09{ASK}"
         (late,) = fleet.findings(today=date(2027, 2, 1))
         assert late.severity is Severity.ERROR
         assert late.message.startswith(
@@ -45,8 +45,8 @@ class TestReleases:
 
     def test_the_last_release_before_its_end_is_not_proposed_again(self, fleet: PolicyFleet) -> None:
         fleet.policy('triton: {releases: {"25.04": 2027-03-31}}')
-        (soon,) = fleet.findings(today=date(2027, 3, 20))
-        assert soon.hint == f"have the policy allow another release{ASK}"
+        (finding,) = fleet.findings(today=date(2027, 3, 20))
+        assert finding.hint == f"have the policy allow another release{ASK}"
 
     @pytest.mark.parametrize(
         ("raw", "name"),
@@ -98,6 +98,6 @@ class TestImages:
 
     def test_of_one_that_nobody_could_read_the_policy_cannot_be_checked(self, fleet: PolicyFleet) -> None:
         self.use(fleet, "")
-        (warned,) = fleet.findings()
-        assert (warned.code, warned.severity) == ("FL994", Severity.WARNING)
-        assert warned.message.startswith("the Triton release in the image is unknown")
+        (finding,) = fleet.findings()
+        assert (finding.code, finding.severity) == ("FL994", Severity.WARNING)
+        assert finding.message.startswith("the Triton release in the image is unknown")

@@ -182,12 +182,12 @@ def test_what_is_required_is_enough(fleet: PolicyFleet, require: str, met: str) 
 @pytest.mark.parametrize("strategy", list(Strategy))
 def test_the_rollout_of_a_hint_is_one_that_the_rules_accept(fleet: PolicyFleet, strategy: Strategy) -> None:
     fleet.policy(f"require: {{rollout: [{strategy}]}}")
-    (refused,) = fleet.findings()
-    proposed = refused.hint.removeprefix("write `").removesuffix(f"`{ASK}")
-    fleet.spec(f"{proposed}\n", instance="ml.g5.xlarge, count: 2")
+    (refused_finding,) = fleet.findings()
+    text = refused_finding.hint.removeprefix("write `").removesuffix(f"`{ASK}")
+    fleet.spec(f"{text}\n", instance="ml.g5.xlarge, count: 2")
     project = open_project(fleet.folder.root, "dev")
-    found = all_findings(project, today=TODAY)
-    assert [each.message for each in found if "rollout" in each.message] == []
+    findings = all_findings(project, today=TODAY)
+    assert [finding.message for finding in findings if "rollout" in finding.message] == []
 
 
 def test_an_exception_from_the_strategy_does_not_cover_the_alarms(fleet: PolicyFleet) -> None:
@@ -200,7 +200,7 @@ def test_an_exception_from_the_strategy_does_not_cover_the_alarms(fleet: PolicyF
         "rollout: {strategy: rolling, step: 50%}\n"
         "cloudformation: {Endpoint: {DeploymentConfig.AutoRollbackConfiguration: null}}\n"
     )
-    assert [each.partition(";")[0] for each in fleet.said()] == [
+    assert [line.partition(";")[0] for line in fleet.said()] == [
         "sentences.yaml:7 FL990 the raw property DeploymentConfig.AutoRollbackConfiguration replaces `rollout`"
     ]
 
@@ -222,7 +222,7 @@ class TestKey:
         fleet.policy("require: {kms_key: true}")
         fleet.folder.environment(KEY)
         fleet.spec("cloudformation: {EndpointConfig: {KmsKeyId: null}}\n")
-        assert [each.partition(" replaces")[0] for each in fleet.said()] == [
+        assert [line.partition(" replaces")[0] for line in fleet.said()] == [
             "sentences.yaml:6 FL990 the raw property KmsKeyId"
         ]
 
@@ -239,18 +239,18 @@ class TestTags:
     def test_one_that_is_missing_is_refused_at_the_tags_of_the_spec(self, fleet: PolicyFleet) -> None:
         fleet.policy("tags: [team, cost-centre]")
         fleet.spec("tags: {team: search}\n")
-        (refused,) = fleet.findings()
-        assert (refused.code, refused.line) == ("FL959", 6)
-        assert refused.message == (
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.code, refused_finding.line) == ("FL959", 6)
+        assert refused_finding.message == (
             "there is no tag `cost-centre`; policies/platform.yaml:5 requires `team` and `cost-centre` " + BY
         )
-        assert refused.hint == f"write `tags: {{cost-centre: VALUE}}`{ASK}"
+        assert refused_finding.hint == f"write `tags: {{cost-centre: VALUE}}`{ASK}"
 
     @pytest.mark.parametrize("value", ["''", "' '"])
     def test_one_without_a_value_is_refused_at_its_line(self, fleet: PolicyFleet, value: str) -> None:
         fleet.policy("tags: [cost-centre]")
         fleet.spec(f"tags:\n  cost-centre: {value}\n")
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.said()] == [
             "sentences.yaml:7 FL959 the tag `cost-centre` is empty"
         ]
 
@@ -258,6 +258,6 @@ class TestTags:
     def test_a_spec_cannot_take_tags_away_by_a_raw_property(self, fleet: PolicyFleet, resource: str) -> None:
         fleet.policy("tags: [cost-centre]")
         fleet.spec(f"tags: {{cost-centre: a}}\ncloudformation: {{{resource}: {{Tags: []}}}}\n")
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.said()] == [
             f"sentences.yaml:7 FL959 the raw property Tags of {resource} replaces `tags`"
         ]

@@ -90,8 +90,8 @@ def test_what_a_layer_of_several_sets_is_one_finding_there_with_its_endpoints(fl
     for name in ("a", "b"):
         fleet.folder.spec(name=name, base=SPEC.replace("sentences", name).replace("instance: ", "#"))
     fleet.spec("owner: {team: x}\n", "c")
-    found = [each for each in fleet.findings("a", "b") if each.code == "FL950"]
-    assert [(each.file, each.endpoints) for each in found] == [
+    findings = [finding for finding in fleet.findings("a", "b") if finding.code == "FL950"]
+    assert [(finding.file, finding.endpoints) for finding in findings] == [
         (fleet.folder.root / "model_specs/_folder.yaml", ("a", "b"))
     ]
 
@@ -100,7 +100,7 @@ def test_of_overlapping_statements_each_holds(fleet: PolicyFleet) -> None:
     fleet.policy("instances: ml.g5.*\nmax_instances: 20", "  - {name: small, max_instances: 5}\n")
     fleet.policy("max_instances: 3", name="security")
     fleet.spec("scaling: {min: 1, max: 10, gpu_utilization: 60}\n")
-    assert [each.split("; ")[1].split(",")[0] for each in fleet.said()] == [
+    assert [line.split("; ")[1].split(",")[0] for line in fleet.said()] == [
         "policies/platform.yaml:7 allows 5 instances (`small`",
         "policies/security.yaml:5 allows 3 instances (`affordable`",
     ]

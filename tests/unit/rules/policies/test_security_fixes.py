@@ -35,13 +35,13 @@ class TestRequirement:
 
     def test_the_error_names_fixes_policy_and_the_release_that_has_them(self, fleet: PolicyFleet) -> None:
         fleet.policy(REQUIRE % "severity: critical")
-        (found,) = fleet.findings()
-        assert (found.severity, found.line) == (Severity.ERROR, 2)
-        assert found.message == (
+        (finding,) = fleet.findings()
+        assert (finding.severity, finding.line) == (Severity.ERROR, 2)
+        assert finding.message == (
             "Triton 25.04 lacks chunked-request (critical, 25.07); policies/platform.yaml:5 requires security"
             f" fixes of severity critical or worse {BY}"
         )
-        assert found.hint == (
+        assert finding.hint == (
             'write `triton: "25.09"`, the first release with all of these fixes for ml.g5.xlarge in us-east-1'
             + ASK
         )
@@ -62,7 +62,7 @@ class TestRequirement:
     def test_a_raw_image_is_refused_as_it_replaces_the_release(self, fleet: PolicyFleet) -> None:
         fleet.policy(REQUIRE % "severity: critical")
         fleet.folder.spec("cloudformation: {Model: {PrimaryContainer.Image: a}}\n", base=NEWEST)
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.said()] == [
             "sentences.yaml:6 FL996 the raw property PrimaryContainer.Image replaces the image of `triton`"
         ]
 
@@ -101,4 +101,4 @@ class TestMistakes:
         self, fleet: PolicyFleet, required: str, message: str
     ) -> None:
         fleet.policy(REQUIRE % required)
-        assert any(message in each for each in fleet.said())
+        assert any(message in line for line in fleet.said())

@@ -33,10 +33,10 @@ def team(fleet: PolicyFleet) -> PolicyFleet:
 
 def test_a_team_over_its_budget_is_one_finding_at_its_most_expensive_endpoint(team: PolicyFleet) -> None:
     team.policy(BUDGET)
-    (refused,) = team.findings()
-    assert (refused.code, refused.severity) == ("FL955", Severity.ERROR)
-    assert (refused.file, refused.line) == (team.folder.root / "model_specs/bert.yaml", 7)
-    assert refused.message == (
+    (refused_finding,) = team.findings()
+    assert (refused_finding.code, refused_finding.severity) == ("FL955", Severity.ERROR)
+    assert (refused_finding.file, refused_finding.line) == (team.folder.root / "model_specs/bert.yaml", 7)
+    assert refused_finding.message == (
         f"at their maximum, the endpoints of search in 'dev' cost {6 * MONTH:,.2f} USD a month"
         f" (bert {3 * MONTH:,.2f} USD, images {2 * MONTH:,.2f} USD, sentences {MONTH:,.2f} USD);"
         f" policies/platform.yaml:5 allows 5,000 USD {BY}"
@@ -45,9 +45,9 @@ def test_a_team_over_its_budget_is_one_finding_at_its_most_expensive_endpoint(te
 
 def test_those_that_are_not_checked_count_and_the_finding_stands_at_one_that_is(team: PolicyFleet) -> None:
     team.policy(BUDGET)
-    (refused,) = team.findings("sentences")
-    assert refused.file == team.folder.root / "model_specs/sentences.yaml"
-    assert f"cost {6 * MONTH:,.2f} USD a month" in refused.message
+    (refused_finding,) = team.findings("sentences")
+    assert refused_finding.file == team.folder.root / "model_specs/sentences.yaml"
+    assert f"cost {6 * MONTH:,.2f} USD a month" in refused_finding.message
 
 
 def test_a_budget_is_that_of_each_team(team: PolicyFleet) -> None:
@@ -90,7 +90,7 @@ def test_an_endpoint_with_an_exception_is_left_out_of_the_sum(team: PolicyFleet)
     )
     assert team.said() == []
     own(team, "images", 5)
-    assert [each.partition(" (")[0] for each in team.said()] == [
+    assert [line.partition(" (")[0] for line in team.said()] == [
         f"images.yaml:7 FL955 at their maximum, the endpoints of search in 'dev' cost {6 * MONTH:,.2f} USD a month"
     ]
 
@@ -128,16 +128,16 @@ def test_a_draft_counts_in_place_of_the_spec_of_its_name(team: PolicyFleet, tmp_
     draft.write_text((team.folder.root / "model_specs/bert.yaml").read_text().replace("max: 3", "max: 1"))
     assert policy_findings(project, [project.draft(draft)], TODAY) == []
     draft.write_text((team.folder.root / "model_specs/bert.yaml").read_text().replace("max: 3", "max: 2"))
-    (refused,) = policy_findings(project, [project.draft(draft)], TODAY)
-    assert refused.file == draft
+    (refused_finding,) = policy_findings(project, [project.draft(draft)], TODAY)
+    assert refused_finding.file == draft
 
 
 def test_an_endpoint_without_a_price_is_a_warning_beside_the_sum_of_the_others(team: PolicyFleet) -> None:
     team.policy("monthly_cost: {owner: 50000}")
     team.spec("owner: {team: search}\n", "bert", instance=UNPRICED)
-    (warned,) = team.findings()
-    assert (warned.code, warned.severity, warned.line) == ("FL994", Severity.WARNING, 3)
-    assert warned.message.startswith(
+    (finding,) = team.findings()
+    assert (finding.code, finding.severity, finding.line) == ("FL994", Severity.WARNING, 3)
+    assert finding.message.startswith(
         f"the catalog has no price of {UNPRICED} in us-east-1, so the cost of bert is unknown;"
         " search costs 3,041.28 USD a month, and 1 unknown; policies/platform.yaml:5 allows 50,000 USD"
     )
@@ -146,18 +146,18 @@ def test_an_endpoint_without_a_price_is_a_warning_beside_the_sum_of_the_others(t
 def test_an_unknown_cost_of_an_endpoint_that_is_not_checked_is_not_taken_for_0(team: PolicyFleet) -> None:
     team.policy("monthly_cost: {owner: 50000}")
     team.spec("owner: {team: search}\n", "bert", instance=UNPRICED)
-    (warned,) = team.findings("images")
-    assert (warned.code, warned.file) == ("FL994", team.folder.root / "model_specs/images.yaml")
+    (finding,) = team.findings("images")
+    assert (finding.code, finding.file) == ("FL994", team.folder.root / "model_specs/images.yaml")
     assert (
-        "so the cost of bert is unknown; search costs 3,041.28 USD a month, and 1 unknown" in warned.message
+        "so the cost of bert is unknown; search costs 3,041.28 USD a month, and 1 unknown" in finding.message
     )
 
 
 def test_a_team_over_its_budget_has_the_number_of_unknown_costs_too(team: PolicyFleet) -> None:
     team.policy("monthly_cost: {owner: 3000}")
     team.spec("owner: {team: search}\n", "bert", instance=UNPRICED)
-    (refused,) = team.said()
-    assert refused.startswith(
+    (refused_line,) = team.said()
+    assert refused_line.startswith(
         "images.yaml:7 FL955 at their maximum, the endpoints of search in 'dev' cost 3,041.28 USD a month, and 1 unknown"
         " (images 2,027.52 USD, sentences 1,013.76 USD, bert unknown); policies/platform.yaml:5 allows 3,000 USD"
     )
@@ -166,9 +166,9 @@ def test_a_team_over_its_budget_has_the_number_of_unknown_costs_too(team: Policy
 def test_an_endpoint_that_cannot_be_read_is_a_warning_in_the_sum_of_others(team: PolicyFleet) -> None:
     team.policy("monthly_cost: {owner: 50000}")
     team.folder.write("model_specs/images.yaml", "endpoint: images\nowner: search\n")
-    (warned,) = team.findings("bert")
-    assert (warned.code, warned.severity, warned.line) == ("FL994", Severity.WARNING, 1)
-    assert warned.hint == "run `fleet check --env dev images`"
+    (finding,) = team.findings("bert")
+    assert (finding.code, finding.severity, finding.line) == ("FL994", Severity.WARNING, 1)
+    assert finding.hint == "run `fleet check --env dev images`"
 
 
 def test_other_specs_are_read_only_where_a_team_has_a_budget(team: PolicyFleet) -> None:
@@ -187,6 +187,10 @@ def test_other_specs_are_read_only_where_a_team_has_a_budget(team: PolicyFleet) 
 def test_a_cost_that_cloudformation_computes_is_refused(team: PolicyFleet, raw: str) -> None:
     team.policy("monthly_cost: {owner: 100000}")
     own(team, "bert", 3, more=f"cloudformation: {{EndpointConfig: {{{raw}}}}}\n")
-    (refused,) = team.findings()
-    assert (refused.code, refused.severity, refused.line) == ("FL955", Severity.ERROR, 8)
-    assert "that is not written out, so that no policy can check it" in refused.message
+    (refused_finding,) = team.findings()
+    assert (refused_finding.code, refused_finding.severity, refused_finding.line) == (
+        "FL955",
+        Severity.ERROR,
+        8,
+    )
+    assert "that is not written out, so that no policy can check it" in refused_finding.message
