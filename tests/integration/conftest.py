@@ -62,8 +62,8 @@ def repositories_s3(aws_url: str) -> S3Client:
 @pytest.fixture
 def there(repositories_s3: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
     """No repository is there."""
-    with Repositories(repositories_s3, folder) as there:
-        yield there
+    with Repositories(repositories_s3, folder) as repositories:
+        yield repositories
 
 
 @pytest.fixture

@@ -68,9 +68,9 @@ def test_a_profile_of_the_environments_account_is_taken(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("settings")
 def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: Path) -> None:
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         connect(opened(tmp_path, account="999900001111"), "deployer")
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert finding.code == "FL602"
     assert finding.message.startswith(
         f"'dev' is deployed to account 999900001111; these credentials belong to account {ACCOUNT} (arn:aws:"
@@ -81,9 +81,9 @@ def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: 
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize("profile", [None, "nobody"])
 def test_without_credentials_it_is_said_how_to_sign_in(tmp_path: Path, profile: str | None) -> None:
-    with pytest.raises(CannotRunError, match="AWS credentials are missing") as told:
+    with pytest.raises(CannotRunError, match="AWS credentials are missing") as refusal:
         connect(opened(tmp_path), profile)
-    assert "aws sso login" in told.value.remedy
+    assert "aws sso login" in refusal.value.remedy
 
 
 @pytest.mark.usefixtures("settings")
@@ -100,9 +100,9 @@ def test_a_refusal_of_aws_is_told_with_what_helps(
 ) -> None:
     body = f"<ErrorResponse><Error><Code>{code}</Code><Message>no {code}</Message></Error></ErrorResponse>"
     proxy.change_answers(lambda _: True, lambda _: Answer(403, [("Content-Type", "text/xml")], body.encode()))
-    with pytest.raises(CannotRunError, match=f"AWS refuses: .*no {code}") as told:
+    with pytest.raises(CannotRunError, match=f"AWS refuses: .*no {code}") as refusal:
         connect(opened(tmp_path), "deployer")
-    assert remedy in told.value.remedy
+    assert remedy in refusal.value.remedy
 
 
 def test_an_aws_that_cannot_be_reached_is_told_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,9 +152,9 @@ def test_credentials_of_the_environment_that_have_expired_are_named_with_what_he
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", "2000-01-01T00:00:00Z")
-    with pytest.raises(CannotRunError, match="AWS credentials have expired") as told:
+    with pytest.raises(CannotRunError, match="AWS credentials have expired") as refusal:
         connect(opened(tmp_path), None)
-    assert "aws sso login" in told.value.remedy
+    assert "aws sso login" in refusal.value.remedy
 
 
 @pytest.mark.usefixtures("settings")
@@ -174,9 +174,9 @@ def test_the_local_environment_takes_no_profile_and_has_to_run(tmp_path: Path) -
     local = opened(tmp_path, "local")
     with pytest.raises(FindingsError, match="FL603: --profile deployer: the environment `local`"):
         connect(local, "deployer")
-    with pytest.raises(CannotRunError, match="no local fleet is running") as told:
+    with pytest.raises(CannotRunError, match="no local fleet is running") as refusal:
         connect(local, None)
-    assert told.value.remedy == "run `fleet local up` first"
+    assert refusal.value.remedy == "run `fleet local up` first"
 
 
 def test_without_a_terminal_nothing_goes_unless_yes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

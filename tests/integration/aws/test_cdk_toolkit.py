@@ -225,10 +225,10 @@ def test_end_ends_the_deploys_of_all_threads_and_lets_none_begin(cdk: Cdk, root:
 def test_the_process_ends_with_the_command_however_it_ends(root: Path, number: signal.Signals) -> None:
     command = subprocess.Popen([sys.executable, "-c", CALLER, str(root)], stderr=subprocess.DEVNULL)
     wait_for(root / SETTINGS / "pids", command)
-    left = processes_in(root)
+    remaining_processes = processes_in(root)
     command.send_signal(number)
     command.wait(30)
-    assert psutil.wait_procs(left, timeout=30)[1] == []
+    assert psutil.wait_procs(remaining_processes, timeout=30)[1] == []
 
 
 def test_aws_is_called_through_the_proxy_of_the_environment(root: Path) -> None:
@@ -239,16 +239,16 @@ def test_aws_is_called_through_the_proxy_of_the_environment(root: Path) -> None:
             run = pool.submit(deploy, cdk, root, "calls")
             connection, _ = proxy.accept()
             with connection:
-                asked = connection.recv(1000).decode()
+                requested_text = connection.recv(1000).decode()
             assert run.result().exit_code == 0
-    assert asked.startswith("CONNECT aws.example:443 ")
+    assert requested_text.startswith("CONNECT aws.example:443 ")
 
 
 def test_a_fleet_without_the_toolkit_is_told_how_to_get_it(root: Path) -> None:
     (root / "package.json").write_text('{"devDependencies": {"aws-cdk": "1.0"}}')
-    with pytest.raises(CannotRunError, match="does not pin the CDK's toolkit") as refused:
+    with pytest.raises(CannotRunError, match="does not pin the CDK's toolkit") as refusal:
         Cdk(root, {}, log=root / "cdk.log", where_logs="")
-    assert "fleet init --upgrade" in refused.value.remedy
+    assert "fleet init --upgrade" in refusal.value.remedy
 
 
 def processes_in(root: Path) -> list[psutil.Process]:

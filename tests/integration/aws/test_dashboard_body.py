@@ -112,7 +112,7 @@ def failed(cloudwatch: CloudWatchClient, **values: float) -> None:
 
 def test_a_series_of_a_search_is_called_by_its_dimensions_alone(cloudwatch: CloudWatchClient) -> None:
     failed(cloudwatch, REJECTED=2, OTHER=0)
-    assert {each.label for each in drawn(cloudwatch, [{**FOUND, "label": ""}])} == {"REJECTED", "OTHER"}
+    assert {line.label for line in drawn(cloudwatch, [{**FOUND, "label": ""}])} == {"REJECTED", "OTHER"}
 
 
 def test_several_series_of_a_search_that_are_0_are_one_line(cloudwatch: CloudWatchClient) -> None:
@@ -129,11 +129,11 @@ def test_several_series_of_a_search_that_are_0_are_one_line(cloudwatch: CloudWat
 def test_a_line_knows_whether_anything_here_can_measure_it(cloudwatch: CloudWatchClient) -> None:
     name, options = ["/aws/sagemaker/Endpoints", "CPUUtilization"], {"stat": "SampleCount", "id": "n"}
     power = """SEARCH('MetricName="nv_gpu_power_usage"', 'Average', 60)"""
-    assert [each.measurable for each in drawn(cloudwatch, [*name, options])] == [False]
+    assert [line.measurable for line in drawn(cloudwatch, [*name, options])] == [False]
     hidden = [*name, {**options, "visible": False}]
-    assert [each.measurable for each in drawn(cloudwatch, hidden, [{"expression": "n / 4"}])] == [False]
-    assert [each.measurable for each in drawn(cloudwatch, [{"expression": power}])] == [False]
-    assert [each.measurable for each in drawn(cloudwatch, LATENCY, [FOUND])] == [True, True]
+    assert [line.measurable for line in drawn(cloudwatch, hidden, [{"expression": "n / 4"}])] == [False]
+    assert [line.measurable for line in drawn(cloudwatch, [{"expression": power}])] == [False]
+    assert [line.measurable for line in drawn(cloudwatch, LATENCY, [FOUND])] == [True, True]
 
 
 def test_an_unknown_function_is_told_with_its_graph(cloudwatch: CloudWatchClient) -> None:

@@ -60,10 +60,10 @@ class Commands:
         return self.access.client("s3")
 
     def content(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(
+        document: dict[str, object] = json.loads(
             self.s3.get_object(Bucket=DEPLOYMENT.bucket, Key=KEY)["Body"].read()
         )
-        return found
+        return document
 
     def _notice(self, text: str) -> None:
         self.notices.append(text)
@@ -78,11 +78,11 @@ def access(aws_url: str) -> Access:
 @pytest.fixture
 def commands(access: Access) -> Commands:
     """The bucket has no lease."""
-    made = Commands(access)
+    made_commands = Commands(access)
     with suppress(ClientError):
-        made.s3.create_bucket(Bucket=DEPLOYMENT.bucket)
-    made.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
-    return made
+        made_commands.s3.create_bucket(Bucket=DEPLOYMENT.bucket)
+    made_commands.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
+    return made_commands
 
 
 def test_a_lease_ends_with_its_command_and_is_never_deleted(commands: Commands) -> None:
@@ -100,10 +100,10 @@ def test_a_lease_is_valid_no_longer_than_any_command_writes_it(
     content = {"holder": "user/mallory", "token": "x", "build": "", "seconds": seconds, "since": since}
     commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
     terms = StackTerms(holder="user/bob", token="y", seconds=VALID_SECONDS, since=datetime.now(UTC))
-    seen = Lease(commands.s3, DEPLOYMENT.bucket, KEY, terms).current()
-    assert seen is not None
-    assert seen.lifetime <= VALID_SECONDS
-    assert str(seen.terms).startswith("user/mallory has been deploying it since ")
+    lease = Lease(commands.s3, DEPLOYMENT.bucket, KEY, terms).current()
+    assert lease is not None
+    assert lease.lifetime <= VALID_SECONDS
+    assert str(lease.terms).startswith("user/mallory has been deploying it since ")
 
 
 def test_what_ended_before_a_command_began_is_not_told(
@@ -126,10 +126,10 @@ def test_a_second_command_waits_and_names_who_has_the_stack_since_when_from_whic
 
     with ThreadPoolExecutor() as pool:
         with commands.of(ALICE).lease(STACK):
-            waiting = pool.submit(second)
+            waiting_future = pool.submit(second)
             assert commands.noticed.wait(SECONDS)
-            assert not waiting.done()
-        other = waiting.result(SECONDS)
+            assert not waiting_future.done()
+        other = waiting_future.result(SECONDS)
     (notice,) = commands.notices
     since = commands.content()["since"]
     assert isinstance(since, str)
@@ -210,10 +210,10 @@ def test_without_the_right_a_command_goes_on_and_says_that_others_are_not_notice
 ) -> None:
     with faulty_s3(aws_url) as proxy:
         proxy.deny(lambda request: request.method == method and KEY in request.path)
-        denied = Commands(embedded_access(DEPLOYMENT, proxy.url, KEYS))
-        with denied.of(ALICE).lease(STACK) as other:
+        denied_commands = Commands(embedded_access(DEPLOYMENT, proxy.url, KEYS))
+        with denied_commands.of(ALICE).lease(STACK) as other:
             assert other is None
-    (notice,) = denied.notices
+    (notice,) = denied_commands.notices
     assert notice.startswith(f"no permission to read and write s3://{DEPLOYMENT.bucket}/{LEASES}: ")
 
 
@@ -224,8 +224,8 @@ def test_after_a_wait_only_what_still_differs_is_deployed(commands: Commands, is
         pass
     with leases.turn(STACK, lambda: is_same) as is_needed:
         assert is_needed is not is_same
-    done = "user/alice has deployed the same" if is_same else "this deploy replaces what user/alice deployed"
-    assert commands.notices[0].startswith(f"{STACK}: {done}")
+    text = "user/alice has deployed the same" if is_same else "this deploy replaces what user/alice deployed"
+    assert commands.notices[0].startswith(f"{STACK}: {text}")
 
 
 def test_a_stack_that_no_other_command_changed_is_deployed_as_planned(commands: Commands) -> None:

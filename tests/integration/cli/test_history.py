@@ -29,8 +29,8 @@ def released(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) ->
     s3 = local_session(REGION, KEYS).client("s3", endpoint_url=aws_url)
     bucket = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
     s3.create_bucket(Bucket=bucket)
-    for found in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
-        s3.delete_object(Bucket=bucket, Key=found["Key"])
+    for content in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
+        s3.delete_object(Bucket=bucket, Key=content["Key"])
     for text in (SPEC, SPEC.replace("instance: {type: ml.g5.xlarge}", LARGER)):
         two.spec(base=text)
         project = open_project(two.root, "dev", ["sentences"])
@@ -46,19 +46,19 @@ def test_the_releases_are_listed_newest_first_with_what_cannot_be_restored(
 ) -> None:
     done = typed("history", "sentences", "--env", "dev", "--limit", "1")
     assert (done.code, done.err) == (0, "")
-    title, newest, *lines, lost, rest = done.out.splitlines()
+    title, newest, *lines, text, rest = done.out.splitlines()
     assert title == "2 releases of sentences in dev, the newest first:"
     assert newest.split()[1:] == ["deleted"]
     assert lines == ["  by: user/anna", "  commit: cccccccccccc", "  `instance.count`: 1 → 2"]
-    assert lost.startswith("  cannot be restored: the bucket no longer has archives/")
+    assert text.startswith("  cannot be restored: the bucket no longer has archives/")
     assert rest == "and 1 more: `--limit 2` lists all"
 
 
 def test_programs_get_a_version_and_the_same_entries(released: FleetFolder, typed: Typed) -> None:
-    found = json.loads(typed("history", "sentences", "--env", "dev", "--format", "json").out)
-    assert (found["version"], found["endpoint"], found["environment"]) == (1, "sentences", "dev")
-    assert [each["changes"] for each in found["releases"]] == [["`instance.count`: 1 → 2"], []]
-    assert found["releases"][0]["actor"] == {
+    document = json.loads(typed("history", "sentences", "--env", "dev", "--format", "json").out)
+    assert (document["version"], document["endpoint"], document["environment"]) == (1, "sentences", "dev")
+    assert [release["changes"] for release in document["releases"]] == [["`instance.count`: 1 → 2"], []]
+    assert document["releases"][0]["actor"] == {
         "arn": f"arn:aws:iam::{ACCOUNT}:user/anna",
         "claimed_by_ci": None,
     }

@@ -126,8 +126,8 @@ def test_a_client_of_ones_own_is_used_as_it_is(runtime: RuntimeStandIn) -> None:
 
 
 def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: RuntimeStandIn) -> None:
-    said = '{"error":"inference request batch-size must be <= 16 for \'ensemble\'"}'
-    more = {"OriginalStatusCode": 400, "OriginalMessage": said, "LogStreamArn": ARN}
+    text = '{"error":"inference request batch-size must be <= 16 for \'ensemble\'"}'
+    more = {"OriginalStatusCode": 400, "OriginalMessage": text, "LogStreamArn": ARN}
     runtime.answers.append(refusal(424, "ModelError", "Received client error (400)", **more))
     error = refused(runtime)
     assert error.message == "inference request batch-size must be <= 16 for 'ensemble'"
@@ -164,8 +164,8 @@ def test_sagemakers_own_refusal_has_its_status_and_code(runtime: RuntimeStandIn)
 def test_a_refusal_passes_between_processes(runtime: RuntimeStandIn) -> None:
     runtime.answers.append(refusal(424, "ModelError", LogStreamArn=ARN))
     error = refused(runtime)
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.status, again.log) == (str(error), 424, ARN)
+    second_document = pickle.loads(pickle.dumps(error))
+    assert (str(second_document), second_document.status, second_document.log) == (str(error), 424, ARN)
 
 
 @pytest.mark.parametrize(
@@ -270,6 +270,6 @@ def test_an_answer_of_another_server_is_no_inference(runtime: RuntimeStandIn) ->
 def test_an_endpoint_that_cannot_be_reached_is_botocores_to_say() -> None:
     with served(RuntimeStandIn()) as port:
         pass
-    gone = TritonEndpoint("embed", region="us-east-1", endpoint_url=f"http://127.0.0.1:{port}")
+    endpoint = TritonEndpoint("embed", region="us-east-1", endpoint_url=f"http://127.0.0.1:{port}")
     with pytest.raises(EndpointConnectionError):
-        gone.infer({"x": X})
+        endpoint.infer({"x": X})

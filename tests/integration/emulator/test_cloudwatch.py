@@ -84,8 +84,10 @@ def test_statistics_are_of_all_values(cloudwatch: CloudWatchClient, statistic: s
 
 def test_percentiles_weigh_a_value_by_its_count(cloudwatch: CloudWatchClient) -> None:
     put(cloudwatch, "Latency", Values=[10.0, 20.0, 1000.0], Counts=[89.0, 10.0, 1.0])
-    asked = [ask(cloudwatch, "Latency", statistic) for statistic in ("p50", "p89", "p90", "p99", "p99.5")]
-    assert asked == [[10], [10], [20], [20], [1000]]
+    requested_numbers = [
+        ask(cloudwatch, "Latency", statistic) for statistic in ("p50", "p89", "p90", "p99", "p99.5")
+    ]
+    assert requested_numbers == [[10], [10], [20], [20], [1000]]
 
 
 def test_statistic_sets_are_summed_and_have_no_percentile(cloudwatch: CloudWatchClient) -> None:
@@ -134,8 +136,8 @@ def test_each_metric_is_listed_once(cloudwatch: CloudWatchClient) -> None:
         put(cloudwatch, "Calls", Values=[1.0, 2.0], dimensions=TWO)
     put(cloudwatch, "Calls", Value=1.0, dimensions={"EndpointName": "sentences"})
     pairs = [{"Name": key, "Value": value} for key, value in TWO.items()]
-    listed = cloudwatch.list_metrics(Namespace="Test", MetricName="Calls")["Metrics"]
-    assert [each["Dimensions"] for each in listed] == [pairs, pairs[:1]]
+    metrics = cloudwatch.list_metrics(Namespace="Test", MetricName="Calls")["Metrics"]
+    assert [each["Dimensions"] for each in metrics] == [pairs, pairs[:1]]
     with_variant = cloudwatch.list_metrics(Dimensions=[{"Name": "VariantName"}])["Metrics"]
     assert [each["Dimensions"] for each in with_variant] == [pairs]
     other = [{"Name": "VariantName", "Value": "Other"}]
@@ -171,8 +173,8 @@ def test_a_missing_value_is_0_and_a_division_by_0_has_no_point(cloudwatch: Cloud
         for name, value in (("Over", over), ("Under", under)):
             if value is not None:
                 put(cloudwatch, name, Value=value, time=NOW + minute * MINUTE)
-    both = metric("over", "Over"), metric("under", "Under")
-    assert evaluate(cloudwatch, "over / under", *both) == {"it": [2, 0]}
+    both_metrics = metric("over", "Over"), metric("under", "Under")
+    assert evaluate(cloudwatch, "over / under", *both_metrics) == {"it": [2, 0]}
 
 
 def test_a_search_finds_every_metric_of_a_name_whatever_its_dimensions(cloudwatch: CloudWatchClient) -> None:
@@ -219,8 +221,8 @@ def test_each_line_of_a_search_may_be_called_by_its_dimensions(cloudwatch: Cloud
 def test_a_difference_is_to_the_value_before_however_long_ago(cloudwatch: CloudWatchClient) -> None:
     for minute, value in ((0, 2.0), (1, 3.0), (4, 1.0)):
         put(cloudwatch, "Running", Values=[50.0] * int(value), time=NOW + minute * MINUTE)
-    running = metric("m", "Running", "SampleCount")
-    assert evaluate(cloudwatch, "DIFF(m)", running) == {"it": [1, -2]}
+    running_metric = metric("m", "Running", "SampleCount")
+    assert evaluate(cloudwatch, "DIFF(m)", running_metric) == {"it": [1, -2]}
     assert evaluate(cloudwatch, f"DIFF({search('Running', 'SampleCount')})") == {"Running": [1, -2]}
 
 

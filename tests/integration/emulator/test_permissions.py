@@ -34,10 +34,10 @@ def iam(aws: EmbeddedAws) -> Any:
 
 
 def role(iam: Any, name: str, *documents: dict[str, Any], **options: str) -> str:
-    made = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(policy(TRUST)), **options)
+    answer = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(policy(TRUST)), **options)
     for number, document in enumerate(documents):
         iam.put_role_policy(RoleName=name, PolicyName=str(number), PolicyDocument=json.dumps(document))
-    return str(made["Role"]["Arn"])
+    return str(answer["Role"]["Arn"])
 
 
 @pytest.mark.parametrize(
@@ -104,21 +104,23 @@ def test_a_key_that_the_call_does_not_have_meets_only_what_asks_for_its_absence(
 
 
 def test_a_boundary_has_to_allow_it_too_where_the_embedded_iam_has_it(iam: Any) -> None:
-    known = iam.create_policy(PolicyName="known", PolicyDocument=json.dumps(policy(OTHER)))
+    known_answer = iam.create_policy(PolicyName="known", PolicyDocument=json.dumps(policy(OTHER)))
     absent = "arn:aws:iam::123456789012:policy/absent"
-    bounded = role(iam, "bounded", policy(ALLOW), PermissionsBoundary=known["Policy"]["Arn"])
-    assert not may_put_metrics(bounded, NAMESPACE)
+    bounded_role = role(iam, "bounded", policy(ALLOW), PermissionsBoundary=known_answer["Policy"]["Arn"])
+    assert not may_put_metrics(bounded_role, NAMESPACE)
     assert may_put_metrics(role(iam, "unbounded", policy(ALLOW), PermissionsBoundary=absent), NAMESPACE)
 
 
 def test_a_managed_policy_counts_in_its_default_version(iam: Any) -> None:
-    managed = iam.create_policy(PolicyName="managed", PolicyDocument=json.dumps(policy(OTHER)))["Policy"][
+    managed_arn = iam.create_policy(PolicyName="managed", PolicyDocument=json.dumps(policy(OTHER)))["Policy"][
         "Arn"
     ]
     arn = role(iam, "managing")
-    iam.attach_role_policy(RoleName="managing", PolicyArn=managed)
+    iam.attach_role_policy(RoleName="managing", PolicyArn=managed_arn)
     assert not may_put_metrics(arn, NAMESPACE)
-    iam.create_policy_version(PolicyArn=managed, PolicyDocument=json.dumps(policy(ALLOW)), SetAsDefault=True)
+    iam.create_policy_version(
+        PolicyArn=managed_arn, PolicyDocument=json.dumps(policy(ALLOW)), SetAsDefault=True
+    )
     assert may_put_metrics(arn, NAMESPACE)
 
 
@@ -135,8 +137,8 @@ def test_an_update_of_a_stack_changes_what_its_role_may_do(aws: EmbeddedAws, iam
     stacks, arn = Stacks(aws), "arn:aws:iam::123456789012:role/stacked"
     assert stacks.create("roles", resources()) == "CREATE_COMPLETE"
     assert may_put_metrics(arn, NAMESPACE)
-    bounded = resources(PermissionsBoundary=boundary["Policy"]["Arn"])
-    assert stacks.update("roles", bounded) == "UPDATE_COMPLETE"
+    bounded_resources = resources(PermissionsBoundary=boundary["Policy"]["Arn"])
+    assert stacks.update("roles", bounded_resources) == "UPDATE_COMPLETE"
     assert not may_put_metrics(arn, NAMESPACE)
     assert stacks.update("roles", resources()) == "UPDATE_COMPLETE"
     assert may_put_metrics(arn, NAMESPACE)

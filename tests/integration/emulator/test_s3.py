@@ -32,7 +32,9 @@ def test_a_key_that_is_taken_is_not_overwritten_on_the_condition_that_it_is_free
             Bucket=BUCKET, Key="taken", CopySource={"Bucket": BUCKET, "Key": "other"}, IfNoneMatch="*"
         )
     assert body(s3, "taken") == b"first"
-    assert [each["UploadId"] for each in s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]] == [upload.id]
+    assert [upload["UploadId"] for upload in s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]] == [
+        upload.id
+    ]
     upload.complete()
     assert body(s3, "taken") == b"third"
 
@@ -61,18 +63,18 @@ def test_of_many_writers_at_once_one_wins(s3: Any) -> None:
 
 
 def test_a_copy_is_of_the_content_that_was_meant(s3: Any) -> None:
-    meant = s3.put_object(Bucket=BUCKET, Key="meant", Body=b"meant")["ETag"]
+    e_tag = s3.put_object(Bucket=BUCKET, Key="meant", Body=b"meant")["ETag"]
     s3.put_object(Bucket=BUCKET, Key="meant", Body=b"changed")
     source = {"Bucket": BUCKET, "Key": "meant"}
     upload = Upload(s3, "copied")
     with refused(412, "PreconditionFailed"):
-        s3.copy_object(Bucket=BUCKET, Key="copied", CopySource=source, CopySourceIfMatch=meant)
+        s3.copy_object(Bucket=BUCKET, Key="copied", CopySource=source, CopySourceIfMatch=e_tag)
     with refused(412, "PreconditionFailed"):
-        s3.upload_part_copy(**upload.where, PartNumber=1, CopySource=source, CopySourceIfMatch=meant)
+        s3.upload_part_copy(**upload.where, PartNumber=1, CopySource=source, CopySourceIfMatch=e_tag)
     with refused(404, "NoSuchKey"):
         s3.upload_part_copy(**upload.where, PartNumber=1, CopySource={"Bucket": BUCKET, "Key": "absent"})
-    now = s3.head_object(Bucket=BUCKET, Key="meant")["ETag"]
-    s3.copy_object(Bucket=BUCKET, Key="copied", CopySource=source, CopySourceIfMatch=now)
+    current_e_tag = s3.head_object(Bucket=BUCKET, Key="meant")["ETag"]
+    s3.copy_object(Bucket=BUCKET, Key="copied", CopySource=source, CopySourceIfMatch=current_e_tag)
     assert body(s3, "copied") == b"changed"
     s3.abort_multipart_upload(**upload.where)
 
@@ -119,14 +121,14 @@ def test_a_part_that_is_not_the_last_has_five_mebibytes(s3: Any) -> None:
 
 def test_parts_are_listed_in_order_as_they_were_uploaded(s3: Any) -> None:
     upload = Upload(s3, "listed").all([FIRST, LAST])
-    listed = list(upload.parts)
-    upload.parts = listed[::-1]
+    parts = list(upload.parts)
+    upload.parts = parts[::-1]
     with refused(400, "InvalidPartOrder"):
         upload.complete()
-    upload.parts = [listed[0], {**listed[1], "ETag": listed[0]["ETag"]}]
+    upload.parts = [parts[0], {**parts[1], "ETag": parts[0]["ETag"]}]
     with refused(400, "InvalidPart"):
         upload.complete()
-    upload.parts = [listed[0], {**listed[1], "PartNumber": 3}]
+    upload.parts = [parts[0], {**parts[1], "PartNumber": 3}]
     with refused(400, "InvalidPart"):
         upload.complete()
     upload.parts = []
@@ -168,7 +170,7 @@ def test_parts_are_numbered_from_1_to_10000(s3: Any, number: int) -> None:
 def test_an_orphan_is_listed_until_it_is_aborted(s3: Any) -> None:
     upload = Upload(s3, "orphan").all([FIRST, LAST])
     uploads = s3.list_multipart_uploads(Bucket=BUCKET, Prefix="orphan")["Uploads"]
-    assert [(each["Key"], each["UploadId"]) for each in uploads] == [("orphan", upload.id)]
+    assert [(upload["Key"], upload["UploadId"]) for upload in uploads] == [("orphan", upload.id)]
     parts = s3.list_parts(**upload.where)["Parts"]
     assert [(part["PartNumber"], part["Size"]) for part in parts] == [(1, len(FIRST)), (2, len(LAST))]
     s3.abort_multipart_upload(**upload.where)

@@ -30,9 +30,11 @@ def kept(s3: Any, key: str) -> dict[str, str]:
     """What HeadObject and GetObject say of an object's checksum, in the same words."""
     head = s3.head_object(Bucket=BUCKET, Key=key, ChecksumMode="ENABLED")
     read = s3.get_object(Bucket=BUCKET, Key=key, ChecksumMode="ENABLED")
-    said = [{name: value for name, value in answer.items() if "Checksum" in name} for answer in (head, read)]
-    assert said[0] == said[1]
-    return said[0]
+    values = [
+        {name: value for name, value in answer.items() if "Checksum" in name} for answer in (head, read)
+    ]
+    assert values[0] == values[1]
+    return values[0]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,8 @@ def test_a_checksum_may_come_behind_the_body_as_the_cdk_cli_sends_it(
     url = f"{s3.meta.endpoint_url}/{BUCKET}/trailer"
     headers = signed("PUT", url, headers, service="s3")
     connection = HTTPConnection(s3.meta.endpoint_url.removeprefix("http://"))
-    sent = f"4\r\nbody\r\n0\r\n{trailer}\r\n\r\n"
-    connection.request("PUT", f"/{BUCKET}/trailer", body=sent.encode(), headers=headers)
+    text = f"4\r\nbody\r\n0\r\n{trailer}\r\n\r\n"
+    connection.request("PUT", f"/{BUCKET}/trailer", body=text.encode(), headers=headers)
     answer = connection.getresponse()
     assert (answer.status, said in answer.read().decode()) == (status, True)
     connection.close()
@@ -197,5 +199,5 @@ def test_a_copy_keeps_the_checksum_of_the_whole_content(s3: Any) -> None:
 
 def test_a_listing_says_which_algorithm_an_object_has(s3: Any) -> None:
     s3.put_object(Bucket=BUCKET, Key="listed/it", Body=b"body", ChecksumSHA256=sha256(b"body"))
-    (listed,) = s3.list_objects_v2(Bucket=BUCKET, Prefix="listed/")["Contents"]
-    assert listed["ChecksumAlgorithm"] == ["SHA256"]
+    (content,) = s3.list_objects_v2(Bucket=BUCKET, Prefix="listed/")["Contents"]
+    assert content["ChecksumAlgorithm"] == ["SHA256"]

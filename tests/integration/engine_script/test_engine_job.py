@@ -129,8 +129,8 @@ def test_the_log_of_the_job_is_copied_while_it_grows(
     sagemaker.is_in("InProgress", "first", "second")
     sagemaker.is_in("Completed", "last")
     sagemaker.run(pause=sagemaker.leaves)
-    said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if line in ("first", "second", "last")] == ["first", "second", "last"]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line in ("first", "second", "last")] == ["first", "second", "last"]
 
 
 def test_a_log_that_may_not_be_read_is_told_once_and_stops_nothing(

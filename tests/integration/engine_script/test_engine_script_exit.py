@@ -58,14 +58,14 @@ def test_a_job_says_why_where_its_status_takes_it_from(
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "input/data/engine/script.zip")])
     assert ended(store, store.request(), fails(BuildError(WRONG_GPU, "é" * 2000))) == 11
     for name in ("message", "failure"):
-        said = (tmp_path / "output" / name).read_text(encoding="utf-8")
-        assert said.startswith("wrong GPU: é") and len(said) == 1000
+        text = (tmp_path / "output" / name).read_text(encoding="utf-8")
+        assert text.startswith("wrong GPU: é") and len(text) == 1000
 
 
 def test_a_full_disk_is_told_with_what_helps(store: EngineStore) -> None:
     request = store.request()
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/model.onnx")
     assert ended(store, request, fails(full)) == 18
-    told = store.json(request.failure)
-    assert "No space left on device" in told["message"]
-    assert told["remedy"] == "build on an instance with a larger disk"
+    values = store.json(request.failure)
+    assert "No space left on device" in values["message"]
+    assert values["remedy"] == "build on an instance with a larger disk"

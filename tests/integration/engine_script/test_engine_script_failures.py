@@ -22,11 +22,11 @@ from triton_fleet.builds.engines.artifacts import JOBS
 
 
 def require_told(store: EngineStore, exit_code: int, *said: str) -> None:
-    (told,) = store.failures
-    assert told.problem.exit_code == exit_code
-    assert told.remedy
+    (failure,) = store.failures
+    assert failure.problem.exit_code == exit_code
+    assert failure.remedy
     for words in said:
-        assert words in told.message
+        assert words in failure.message
 
 
 @pytest.mark.parametrize(

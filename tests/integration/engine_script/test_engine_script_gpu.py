@@ -37,8 +37,8 @@ def nvidia_smi(store: EngineStore, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_of_several_gpus_the_first_counts_which_trtexec_takes(nvidia_smi: NvidiaSmi) -> None:
-    found = nvidia_smi.says(f"yes '{ONE}' | head -n 8", "yes 8.6 | head -n 8")
-    assert (found.name, found.compute_capability, found.memory) == ("NVIDIA A10G", "8.6", "23028 MiB")
+    gpu = nvidia_smi.says(f"yes '{ONE}' | head -n 8", "yes 8.6 | head -n 8")
+    assert (gpu.name, gpu.compute_capability, gpu.memory) == ("NVIDIA A10G", "8.6", "23028 MiB")
 
 
 @pytest.mark.parametrize("driver", ["[N/A]", "R550"])

@@ -31,12 +31,16 @@ def test_the_manifest_says_how_the_plan_came_to_be(store: EngineStore) -> None:
     request = store.request()
     assert store.compile(request) == 0
     store.store(request, by="engine-0a")
-    plan, told = store.body(request.plan), store.json(request.manifest)
-    assert told["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
-    assert told["onnx"] == {"digest": request.onnx_digest, "size": len(ONNX)}
-    assert (told["key"], told["arguments"], told["image"]) == (request.key, list(ARGUMENTS), request.image)
-    assert (told["script"], told["by"]) == (build_script()[1], "engine-0a")
-    assert told["gpu"]["name"] == "NVIDIA A10G (stand-in)"
+    plan, values = store.body(request.plan), store.json(request.manifest)
+    assert values["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
+    assert values["onnx"] == {"digest": request.onnx_digest, "size": len(ONNX)}
+    assert (values["key"], values["arguments"], values["image"]) == (
+        request.key,
+        list(ARGUMENTS),
+        request.image,
+    )
+    assert (values["script"], values["by"]) == (build_script()[1], "engine-0a")
+    assert values["gpu"]["name"] == "NVIDIA A10G (stand-in)"
 
 
 def test_an_engine_that_is_there_stays(store: EngineStore) -> None:
@@ -58,9 +62,9 @@ def test_a_plan_that_lost_its_build_before_the_manifest_gets_one(store: EngineSt
     assert store.compile(request) == 0
     store.store(request)
     assert store.body(request.plan) == plan
-    told = store.json(request.manifest)
-    assert told["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
-    assert told["build_seconds"] is None
+    values = store.json(request.manifest)
+    assert values["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
+    assert values["build_seconds"] is None
 
 
 def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -> None:
@@ -95,7 +99,7 @@ def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -
                 ({"build_seconds": float("inf")}, "a number is missing or not finite"),
                 ({"build_seconds": 10**400}, "no valid record"),
                 (
-                    {"figures": {f"a{each}": 1 for each in range(MAX_FIGURES + 1)}},
+                    {"figures": {f"a{index}": 1 for index in range(MAX_FIGURES + 1)}},
                     "more than 20 figures, or one with a malformed name",
                 ),
                 ({"figures": [1]}, "no valid record"),

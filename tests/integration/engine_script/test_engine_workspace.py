@@ -23,9 +23,12 @@ def test_a_jobs_inputs_are_the_request_the_model_and_the_script_and_nothing_of_i
     inputs = dict[str, bytes]()
 
     def look() -> None:
-        found = store.s3.list_objects_v2(Bucket=BUCKET, Prefix=sagemaker.workspace)["Contents"]
+        contents = store.s3.list_objects_v2(Bucket=BUCKET, Prefix=sagemaker.workspace)["Contents"]
         inputs.update(
-            {each["Key"].removeprefix(sagemaker.workspace): store.body(each["Key"]) for each in found}
+            {
+                content["Key"].removeprefix(sagemaker.workspace): store.body(content["Key"])
+                for content in contents
+            }
         )
         sagemaker.leaves()
 

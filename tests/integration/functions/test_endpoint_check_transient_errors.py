@@ -81,9 +81,9 @@ def server() -> Iterator[tuple[ThreadingHTTPServer, list[Wire]]]:
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             wire = wires[-1]
-            said = wire.invoked if self.path.startswith("/endpoints/") else wire.described
-            if said is not None:
-                self.wfile.write(said)
+            content = wire.invoked if self.path.startswith("/endpoints/") else wire.described
+            if content is not None:
+                self.wfile.write(content)
                 self.wfile.flush()
             if wire.seconds < 1:
                 self.rfile.read(1)  # until the client has had enough

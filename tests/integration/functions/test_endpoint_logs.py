@@ -123,8 +123,8 @@ def test_every_call_may_be_repeated(owner: Owner) -> None:
 
 
 def test_its_name_for_cloudformation_never_changes(owner: Owner) -> None:
-    made = owner.ask("Create")["PhysicalResourceId"]
-    assert made == f"{owner.stack_id.rpartition(':')[2]}/LogsOwned"
+    resource_id = owner.ask("Create")["PhysicalResourceId"]
+    assert resource_id == f"{owner.stack_id.rpartition(':')[2]}/LogsOwned"
     assert owner.ask("Update", LogGroups=["/triton-fleet/x/metrics"])["PhysicalResourceId"] == "physical"
     assert owner.ask("Delete")["PhysicalResourceId"] == "physical"
 
@@ -167,10 +167,12 @@ def test_two_groups_that_are_busy_at_every_call_are_waited_for_as_long_as_the_fu
 @pytest.mark.parametrize("operation", ["CreateLogGroup", "PutRetentionPolicy", "TagResource"])
 def test_a_refusal_fails_the_deployment_in_words(owner: Owner, operation: str) -> None:
     owner.refused = {operation: ["AccessDeniedException"]}
-    with pytest.raises(LogsError) as failed:
+    with pytest.raises(LogsError) as failure:
         owner.ask("Create")
-    assert f"The log group {owner.group} could not be created or configured: ClientError" in str(failed.value)
-    assert str(failed.value).endswith(
+    assert f"The log group {owner.group} could not be created or configured: ClientError" in str(
+        failure.value
+    )
+    assert str(failure.value).endswith(
         "Remove the cause and deploy again; where its tag triton-fleet:environment names another environment, remove"
         " the tag or delete the group."
     )
@@ -186,9 +188,9 @@ def test_a_key_that_cloudwatch_may_not_use_is_told_with_what_its_policy_lacks(ow
 def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(aws: EmbeddedAws, stacks: StackIds) -> None:
     owner = Owner(aws, stacks.rolling_back)
     owner.refused = {"CreateLogGroup": ["AccessDeniedException"]}
-    other = f"{owner.group}-other"
-    did = owner.did("Update", LogGroups=[owner.group, other])
+    other_text = f"{owner.group}-other"
+    did = owner.did("Update", LogGroups=[owner.group, other_text])
     assert did.startswith(
         f"Reported only, because the stack rolls back: The log group {owner.group} could not"
     )
-    assert f"Created {other}" in did
+    assert f"Created {other_text}" in did

@@ -50,8 +50,8 @@ class Fleet:
 
     def published(self, name: str, namespace: str = "AWS/SageMaker", statistic: str = "Sum") -> list[float]:
         limits = {"start": NOW - MINUTE, "end": NOW + 10 * MINUTE}
-        found = values(self.cloudwatch, namespace, name, DIMENSIONS, statistic=statistic, **limits)
-        return list(found.values())
+        actual_values = values(self.cloudwatch, namespace, name, DIMENSIONS, statistic=statistic, **limits)
+        return list(actual_values.values())
 
 
 @pytest.fixture

@@ -82,8 +82,8 @@ def test_percentiles_of_many_values_in_one_second_are_right(cloudwatch: CloudWat
             recorder.record(endpoint_id("sentences"), "AllTraffic", "model_latency", value)
     recorder.publish(lambda *_: cloudwatch)
     statistics = ("SampleCount", "Average", "p50", "p90", "p99")
-    found = [asked(cloudwatch, "ModelLatency", statistic) for statistic in statistics]
-    assert found == [[1000], [100.5], [100], [180], [198]]
+    numbers = [asked(cloudwatch, "ModelLatency", statistic) for statistic in statistics]
+    assert numbers == [[1000], [100.5], [100], [180], [198]]
 
 
 def test_values_are_of_the_minute_in_which_they_were_recorded(cloudwatch: CloudWatchClient) -> None:
@@ -92,8 +92,10 @@ def test_values_are_of_the_minute_in_which_they_were_recorded(cloudwatch: CloudW
         clock.now = (NOW + minute * MINUTE).timestamp()
         recorder.record(endpoint_id("sentences"), "AllTraffic", "invocations", 1.0)
     recorder.publish(lambda *_: cloudwatch)
-    found = values(cloudwatch, "AWS/SageMaker", "Invocations", DIMENSIONS, start=NOW, end=NOW + 10 * MINUTE)
-    assert found == {NOW.replace(second=0) + minute * MINUTE: 1 for minute in range(3)}
+    actual_values = values(
+        cloudwatch, "AWS/SageMaker", "Invocations", DIMENSIONS, start=NOW, end=NOW + 10 * MINUTE
+    )
+    assert actual_values == {NOW.replace(second=0) + minute * MINUTE: 1 for minute in range(3)}
 
 
 def test_few_calls_carry_many_values_within_the_limits(

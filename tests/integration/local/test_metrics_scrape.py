@@ -43,8 +43,8 @@ def asked(
 ) -> float | None:
     now, hour = datetime.now(UTC), timedelta(hours=1)
     limits = {"start": now - hour, "end": now + hour}
-    found = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
-    return sum(found.values()) if found else None
+    actual_values = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
+    return sum(actual_values.values()) if actual_values else None
 
 
 def test_a_counter_is_published_as_what_it_grew_by(
@@ -118,9 +118,9 @@ def test_a_gauge_is_published_as_it_is(cloudwatch: CloudWatchClient, triton: Met
     for value in (4, 2):
         triton.text = gauge(('model="embed",version="1"', value))
         scraper.publish(triton.source(), cloudwatch)
-    pending = "nv_inference_pending_request_count"
-    assert asked(cloudwatch, pending, statistic="Maximum") == 4
-    assert asked(cloudwatch, pending, statistic="Minimum") == 2
+    text = "nv_inference_pending_request_count"
+    assert asked(cloudwatch, text, statistic="Maximum") == 4
+    assert asked(cloudwatch, text, statistic="Minimum") == 2
 
 
 def test_the_folder_of_a_model_is_no_dimension_and_namesakes_are_summed(
@@ -151,8 +151,8 @@ def test_names_are_tritons_even_of_counters_called_total(
 ) -> None:
     triton.text = counter(2) + counter(3, name="tokens_total")
     TritonScraper().publish(triton.source(), cloudwatch)
-    listed = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert {each["MetricName"] for each in listed} == {"nv_inference_count", "tokens_total"}
+    metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
+    assert {each["MetricName"] for each in metrics} == {"nv_inference_count", "tokens_total"}
 
 
 def test_summaries_histograms_and_what_is_no_number_are_left_out(
@@ -165,8 +165,8 @@ def test_summaries_histograms_and_what_is_no_number_are_left_out(
         + counter(1)
     )
     TritonScraper().publish(triton.source(), cloudwatch)
-    listed = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert [each["MetricName"] for each in listed] == ["nv_inference_count"]
+    metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
+    assert [each["MetricName"] for each in metrics] == ["nv_inference_count"]
 
 
 @pytest.mark.parametrize(("status", "text"), [(503, ""), (200, "nv_inference_count{")])

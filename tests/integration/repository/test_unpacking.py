@@ -78,7 +78,7 @@ def by_last_word(work: Path, content: bytes, s3: Any) -> str:
 def by_check(work: Path, content: bytes, s3: Any) -> str:
     archive = work / "model.tar.gz"
     archive.write_bytes(content)
-    return "\n".join(each.message for each in read(archive).findings)
+    return "\n".join(finding.message for finding in read(archive).findings)
 
 
 PLACES = [by_unpacking, by_single_model, by_multi_model, by_last_word, by_check]
@@ -192,13 +192,13 @@ def test_an_archive_of_a_multi_model_endpoint_is_not_downloaded_past_its_disk(
 
 
 def zip_of(name: str, kind: int = 0, content: bytes = b"x") -> bytes:
-    written = io.BytesIO()
-    with ZipFile(written, "w") as archive:
+    written_stream = io.BytesIO()
+    with ZipFile(written_stream, "w") as archive:
         archive.writestr("first.py", "x = 1\n")
         entry = ZipInfo(name)
         entry.external_attr = (kind | 0o644) << 16
         archive.writestr(entry, content)
-    return written.getvalue()
+    return written_stream.getvalue()
 
 
 ZIPS = [
@@ -238,10 +238,10 @@ def test_a_zip_file_past_the_budget_is_refused_before_anything_is_written(tmp_pa
 
 
 def test_an_archive_in_s3_that_leaves_its_folder_by_links_is_not_packed() -> None:
-    packed = ChunkStream(iter([zipped(escape_by_links(ESCAPED, b"x"))]))
-    gathered = Collector(Path("model.tar.gz"), archive=True, unique=True)
+    stream = ChunkStream(iter([zipped(escape_by_links(ESCAPED, b"x"))]))
+    collector = Collector(Path("model.tar.gz"), archive=True, unique=True)
     with pytest.raises(UnreadableError, match="is a symbolic link"):
-        list(strict_members(packed, gathered, lambda _: None))
+        list(strict_members(stream, collector, lambda _: None))
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ not a metric
 """
 ONE = (("model", "resnet"), ("version", "1"))
 TWO = (("model", "resnet"), ("version", "2"))
-OTHER, BACKEND = ((("model", "resnet"), ("reason", each), ("version", "1")) for each in ("OTHER", "BACKEND"))
+OTHER, BACKEND = ((("model", "resnet"), ("reason", text), ("version", "1")) for text in ("OTHER", "BACKEND"))
 GPU = (("gpu_uuid", "GPU-1"),)
 
 
@@ -75,24 +75,24 @@ def test_lines_have_the_metrics_and_dimensions_that_the_local_fleet_publishes() 
         (each["MetricName"], tuple((d["Name"], d["Value"]) for d in each["Dimensions"]), each["Value"])
         for each in sent
     }
-    printed = {
+    rows = {
         (metric["Name"], tuple((name, line[name]) for name in dimensions), line[metric["Name"]])
         for line in metric_lines(values(SCRAPE), "fleet/one", 0)
         for directive in line["_aws"]["CloudWatchMetrics"]
         for dimensions in directive["Dimensions"]
         for metric in directive["Metrics"]
     }
-    assert printed == local
+    assert rows == local
 
 
 def test_counters_are_what_was_added_and_gauges_what_they_are() -> None:
     deltas = Deltas()
     values(SCRAPE, deltas)
     later = SCRAPE.replace("} 10\n", "} 15\n").replace("} 4\n", "} 1\n")
-    found = values(later, deltas)[ONE]
-    assert found["nv_inference_request_success"] == 5
+    value = values(later, deltas)[ONE]
+    assert value["nv_inference_request_success"] == 5
     assert values(later, deltas)[OTHER]["nv_inference_request_failure"] == 0
-    assert found["nv_inference_pending_request_count"] == 1
+    assert value["nv_inference_pending_request_count"] == 1
 
 
 def test_a_counter_that_began_again_counts_from_zero() -> None:
@@ -104,12 +104,12 @@ def test_a_counter_that_began_again_counts_from_zero() -> None:
 def test_a_line_has_the_embedded_metric_format() -> None:
     lines = list(metric_lines(values(SCRAPE), "fleet/one", 1_700_000_000_000))
     dimensions = [line["_aws"]["CloudWatchMetrics"][0]["Dimensions"] for line in lines]
-    failed = [["model", "reason", "version"]]
+    failed_texts = [["model", "reason", "version"]]
     assert dimensions == [
         [[]],
         [["gpu_uuid"]],
-        failed,
-        failed,
+        failed_texts,
+        failed_texts,
         [["model", "version"]],
         [["model", "version"]],
     ]

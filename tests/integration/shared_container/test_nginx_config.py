@@ -71,8 +71,8 @@ def test_nginx_takes_any_routes_and_ports(
     folder: Path, routes: dict[str, Route], port: int, metrics_port: int | None
 ) -> None:
     command = [*write_files(container(folder, routes, port, metrics_port)), "-t"]
-    tested = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert tested.returncode == 0, (nginx_version(), tested.stderr)
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, (nginx_version(), process.stderr)
 
 
 @given(
@@ -102,8 +102,10 @@ def test_braces_are_in_pairs(places: NginxPlaces, logs_all_requests: bool, metri
 def test_nginx_takes_the_longest_names_many_routes_and_repeated_versions(folder: Path) -> None:
     versions = ("1", "1", "9" * 19)
     routes = {f"{number:03}" + "n" * 252: Route("m" * 255, versions) for number in range(300)}
-    tested = subprocess.run([*write_files(container(folder, routes)), "-t"], capture_output=True, check=False)
-    assert (tested.returncode, b"[warn]" in tested.stderr) == (0, False), tested.stderr
+    process = subprocess.run(
+        [*write_files(container(folder, routes)), "-t"], capture_output=True, check=False
+    )
+    assert (process.returncode, b"[warn]" in process.stderr) == (0, False), process.stderr
 
 
 def test_the_limits_are_those_of_sagemaker(places: NginxPlaces) -> None:
@@ -156,6 +158,6 @@ def test_an_nginx_that_does_not_start_fails_the_build(
     small: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "broken.so").write_text("")
-    broken = replace(small, places=replace(small.places, js_module=str(tmp_path / "broken.so")))
-    assert probe(broken, Log()) == 1
+    broken_settings = replace(small, places=replace(small.places, js_module=str(tmp_path / "broken.so")))
+    assert probe(broken_settings, Log()) == 1
     assert "the router does not answer: nginx has ended" in capsys.readouterr().out

@@ -184,10 +184,10 @@ class TestAnswer:
         headers = {"Content-Type": "application/octet-stream", "Inference-Header-Content-Length": "42"}
         router.triton.answer = (200, headers, b"\x00")
         answer = router.call("model=resnet", TENSORS)
-        kept = {
+        kept_values = {
             key: value for key, value in answer.headers.items() if key not in ("Server", "Date", "Connection")
         }
-        assert kept == {"Content-Type": f"{BINARY};json-header-size=42", "Content-Length": "1"}
+        assert kept_values == {"Content-Type": f"{BINARY};json-header-size=42", "Content-Length": "1"}
         assert answer.body == b"\x00"
 
     @pytest.mark.parametrize("status", [400, 409, 429, 500, 501])

@@ -43,9 +43,9 @@ def test_releases_are_in_the_order_of_their_deploys_and_dated_by_s3(
     second = deploy(artifact_bucket, "x = 2\n")
     monkeypatch.undo()
     third = deploy(artifact_bucket, "x = 3\n")
-    found = last_releases(artifact_bucket.s3, BUCKET, "sentences", 10)
-    assert [each.model_data for each in found] == [third, second, first]
-    assert all(abs(each.time - datetime.now(UTC)) < timedelta(minutes=10) for each in found)
+    releases = last_releases(artifact_bucket.s3, BUCKET, "sentences", 10)
+    assert [release.model_data for release in releases] == [third, second, first]
+    assert all(abs(release.time - datetime.now(UTC)) < timedelta(minutes=10) for release in releases)
 
 
 def test_a_release_follows_one_that_a_clock_a_year_ahead_has_dated(artifact_bucket: ArtifactBucket) -> None:
@@ -54,7 +54,7 @@ def test_a_release_follows_one_that_a_clock_a_year_ahead_has_dated(artifact_buck
     ahead = f"{releases_prefix('sentences')}{(datetime.now(UTC) + YEAR).strftime(TIME)}.json"
     artifact_bucket.s3.copy_object(Bucket=BUCKET, Key=ahead, CopySource={"Bucket": BUCKET, "Key": key})
     second = deploy(artifact_bucket, "x = 2\n")
-    assert [each.model_data for each in last_releases(artifact_bucket.s3, BUCKET, "sentences", 2)] == [
+    assert [release.model_data for release in last_releases(artifact_bucket.s3, BUCKET, "sentences", 2)] == [
         second,
         first,
     ]
@@ -86,9 +86,9 @@ def test_a_lease_expires_by_the_clock_that_dates_it_even_when_that_is_set_back(
         )
 
     s3.meta.events.register("after-call.s3.GetObject", answered)
-    seen = lease.current()
-    assert seen is not None
-    assert seen.is_expired is is_expired
+    seen_lease = lease.current()
+    assert seen_lease is not None
+    assert seen_lease.is_expired is is_expired
 
 
 @pytest.mark.parametrize("by", JUMPS)
@@ -102,9 +102,9 @@ def test_a_request_that_a_wrong_clock_has_signed_names_the_times_of_both_clocks(
     jump(monkeypatch, errors, by)
     with pytest.raises(CannotRunError) as caught, aws_errors_as_findings():
         getattr(client, name)(**({"Bucket": BUCKET} if name == "head_bucket" else {}))
-    said = re.fullmatch(
+    match = re.fullmatch(
         f"{SET_CLOCK}; this machine's clock shows (.*) UTC, and AWS's (.*) UTC", caught.value.remedy
     )
-    assert said is not None
-    ours, theirs = map(datetime.fromisoformat, said.groups())
+    assert match is not None
+    ours, theirs = map(datetime.fromisoformat, match.groups())
     assert abs(ours - theirs - by) < timedelta(minutes=1)

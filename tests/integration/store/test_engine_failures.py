@@ -63,7 +63,7 @@ def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_pub
 def test_two_publishers_at_once_start_one_build(engine_bucket: EngineBucket) -> None:
     engine_bucket.endpoint()
     with ThreadPoolExecutor(2) as pool:
-        both = [each.result() for each in [pool.submit(engine_bucket.publish) for _ in range(2)]]
+        both = [future.result() for future in [pool.submit(engine_bucket.publish) for _ in range(2)]]
     assert sorted(each.engines for each in both) == [0, 1]
     assert len(engine_bucket.builds) == 1
 
@@ -145,9 +145,9 @@ def test_a_build_that_codebuild_ended_for_its_time_is_told_so(
 def test_without_a_terminal_a_build_is_told_by_lines(
     engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
-    shown = StringIO()
-    engine_bucket.publish(LineProgress(OutputConsole(file=shown, width=200)))
-    first, second, *_ = shown.getvalue().splitlines()
+    stream = StringIO()
+    engine_bucket.publish(LineProgress(OutputConsole(file=stream, width=200)))
+    first, second, *_ = stream.getvalue().splitlines()
     assert first == "engine sentences/bert: building"
     assert second.startswith("engine sentences/bert: ready after ")
 
@@ -156,20 +156,20 @@ def test_on_a_terminal_a_build_shows_the_last_line_of_its_log(
     engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     codebuild.lines = ["first", "\x1b[31mtactic 7 of 9"]
-    shown = StringIO()
-    engine_bucket.publish(BarProgress(OutputConsole(file=shown, width=200, force_terminal=True)))
-    assert "engine sentences/bert" in shown.getvalue()
-    assert "\\x1b[31mtactic 7 of 9" in shown.getvalue()
+    stream = StringIO()
+    engine_bucket.publish(BarProgress(OutputConsole(file=stream, width=200, force_terminal=True)))
+    assert "engine sentences/bert" in stream.getvalue()
+    assert "\\x1b[31mtactic 7 of 9" in stream.getvalue()
 
 
 def test_the_documentation_has_each_exit_code_with_its_problem_and_its_finding() -> None:
     tables = {"engines": CODES, "images": IMAGE_CODES}
     for page, codes in tables.items():
         text = (ROOT / f"docs/{page}.md").read_text()
-        told = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+ \(FL\d+\)) \|", text, re.MULTILINE)
-        assert told == [
-            (str(each.exit_code), each.name, display_name(codes[each.exit_code]))
-            for each in PROBLEMS
-            if each.exit_code in codes
+        matches = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+ \(FL\d+\)) \|", text, re.MULTILINE)
+        assert matches == [
+            (str(problem.exit_code), problem.name, display_name(codes[problem.exit_code]))
+            for problem in PROBLEMS
+            if problem.exit_code in codes
         ]
-    assert {each.exit_code for each in PROBLEMS} == CODES.keys() | IMAGE_CODES.keys()
+    assert {problem.exit_code for problem in PROBLEMS} == CODES.keys() | IMAGE_CODES.keys()

@@ -67,11 +67,11 @@ def with_s3(bucket: EngineBucket, s3: Any) -> BuildClients:
 
 def later(codebuild: StandInCodeBuild, looks: int) -> Callable[[str], None]:
     """A build is under way at so many looks, then it succeeds."""
-    left = [None] * looks
+    remaining_looks = [None] * looks
 
     def looked(id: str) -> None:
-        if left:
-            left.pop()
+        if remaining_looks:
+            remaining_looks.pop()
         else:
             codebuild.succeed(id)
 
@@ -83,8 +83,8 @@ def test_a_lease_whose_answer_was_lost_is_known_again(bucket: EngineBucket, numb
     """botocore asks again, and S3 answers that the condition does not hold any more."""
     codebuild = bucket.clients.codebuild
     codebuild.looked = later(codebuild, 3)
-    lost = FlakyS3(bucket.artifacts.s3, number, refusal("PreconditionFailed", status=412), is_done=True)
-    bucket.clients = with_s3(bucket, lost)
+    lost_3 = FlakyS3(bucket.artifacts.s3, number, refusal("PreconditionFailed", status=412), is_done=True)
+    bucket.clients = with_s3(bucket, lost_3)
     assert bucket.publish(pace=replace(bucket.pace, renew=0)).engines == 1
     assert list(codebuild.status.values()) == ["SUCCEEDED"]
     assert bucket.artifacts.held("engines/leases/") == []

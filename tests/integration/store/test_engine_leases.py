@@ -130,19 +130,19 @@ def test_a_lease_whose_build_is_over_without_an_engine_is_taken_over(publisher: 
 
 def test_a_holder_that_is_about_to_start_is_waited_for(publisher: Publisher) -> None:
     publisher.other_has(seconds=LONG)
-    told: list[str] = []
+    lines: list[str] = []
 
     class Progress(SilentProgress):
         def build(self, name: str) -> Any:
             def tell(said: str) -> None:
-                told.append(said)
+                lines.append(said)
                 publisher.codebuild.leave(f"engines/plans/{publisher.hex}/")
 
             return nullcontext(tell)
 
     assert publisher.bucket.publish(Progress()).engines == 0
-    (said,) = told
-    assert re.fullmatch(r"somebody is starting the build; if that was killed, this one starts in \d+ s", said)
+    (line,) = lines
+    assert re.fullmatch(r"somebody is starting the build; if that was killed, this one starts in \d+ s", line)
     assert publisher.own_builds == []
 
 

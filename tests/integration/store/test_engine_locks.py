@@ -73,7 +73,7 @@ def test_the_digest_depends_on_the_repository_and_each_key_and_not_on_their_orde
 def test_other_flags_another_gpu_or_image_is_another_engine(engine: FleetFolder, old: str, new: str) -> None:
     before = locked(engine)
     engine.spec(base=SPEC.replace(old, new))
-    assert "FL391" in {each.code for each in engine.check()}
+    assert "FL391" in {finding.code for finding in engine.check()}
     after = locked(engine)
     assert before.repository == after.repository
     assert before.engines["bert"].key != after.engines["bert"].key
@@ -98,14 +98,14 @@ def test_an_engine_of_an_unknown_model_is_told_before_the_model_that_lacks_its_p
     engine.spec(
         base=mode + SPEC.replace("model: bert,", "model: bret,").replace("    engines", f"{keys}    engines")
     )
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(engine.root, "dev"))
-    [told] = refused.value.findings
-    assert (told.code, told.hint) == ("FL293", "did you mean `bert`?")
-    assert told.message == "the repository has no model 'bret' for this engine"
-    assert told in engine.check()
+    [finding] = refusal.value.findings
+    assert (finding.code, finding.hint) == ("FL293", "did you mean `bert`?")
+    assert finding.message == "the repository has no model 'bret' for this engine"
+    assert finding in engine.check()
     engine.write("sentences/bert/1/model.plan", "")
-    assert [each for each in engine.check() if each.code == "FL293"] == [told]
+    assert [finding for finding in engine.check() if finding.code == "FL293"] == [finding]
 
 
 def test_copies_share_an_engine_under_their_own_names(engine: FleetFolder) -> None:
@@ -123,7 +123,7 @@ def test_an_onnx_model_that_is_not_there_is_told_where_the_spec_names_it(
     if is_locked:
         locked(engine)
     onnx(engine).unlink()
-    (finding,) = [each for each in engine.check() if each.code == "FL370"]
+    (finding,) = [finding for finding in engine.check() if finding.code == "FL370"]
     assert (finding.file, finding.line) == (engine.root / "model_specs/sentences.yaml", 8)
     with pytest.raises(FindingsError, match="FL370"):
         locked(engine)
@@ -131,8 +131,8 @@ def test_an_onnx_model_that_is_not_there_is_told_where_the_spec_names_it(
 
 def test_what_is_no_onnx_model_or_keeps_its_weights_elsewhere_is_refused(engine: FleetFolder) -> None:
     onnx(engine).write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
-    (told,) = [each for each in engine.check() if each.code == "FL371"]
-    assert "git lfs pull" in told.message and told.hint == ""
+    (finding,) = [finding for finding in engine.check() if finding.code == "FL371"]
+    assert "git lfs pull" in finding.message and finding.hint == ""
     with pytest.raises(FindingsError, match=r"FL371: .*git lfs pull"):
         locked(engine)
 
@@ -171,7 +171,7 @@ def test_another_content_in_s3_is_refused(engine: FleetFolder, there: Repositori
 def test_an_engine_that_the_spec_no_longer_asks_for_is_told(engine: FleetFolder) -> None:
     locked(engine)
     engine.spec(base=SPEC[: SPEC.index("    engines")])
-    (finding,) = [each for each in engine.check() if each.code == "FL391"]
+    (finding,) = [finding for finding in engine.check() if finding.code == "FL391"]
     assert finding.message == "the lock has an engine of model 'bert' in 'sentences', and the spec has none"
     assert "fleet lock --env dev sentences" in finding.hint
 

@@ -43,10 +43,10 @@ def tested(promotion: Promotion) -> Promotion:
 
 
 def test_the_archive_arrives_with_what_is_written_of_it_and_needs_no_engine(tested: Promotion) -> None:
-    done = tested.promote()
+    result = tested.promote()
     lock = load_lock(Path(tested.folder.root / "locks/prod/sentences.lock.yaml"))
     digest = lock.archives["sentences"].digest
-    assert (done.copies, lock.promoted_from) == (1, "staging")
+    assert (result.copies, lock.promoted_from) == (1, "staging")
     assert sorted(tested.keys("prod", "archives/")) == sorted([store_key(digest), contents_key(digest)])
 
 

@@ -33,8 +33,8 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
     engine_bucket: EngineBucket, tmp_path: Path
 ) -> None:
     engine_bucket.endpoint()
-    done = engine_bucket.publish()
-    assert (done.engines, done.uploads, done.copies) == (1, 1, 1)
+    result = engine_bucket.publish()
+    assert (result.engines, result.uploads, result.copies) == (1, 1, 1)
     assert list(engine_bucket.packed()) == ["bert/config.pbtxt", PLAN]
     plan = engine_bucket.packed()[PLAN]
     assert plan_version(plan) == "10.9.0.34"
@@ -102,8 +102,8 @@ def test_a_request_names_the_releases_image_and_the_arguments(quick: EngineBucke
 def test_endpoints_that_need_the_same_engine_share_one_build(quick: EngineBucket) -> None:
     quick.endpoint("first")
     quick.endpoint("second")
-    done = quick.publish()
-    assert (done.engines, done.copies) == (1, 2)
+    result = quick.publish()
+    assert (result.engines, result.copies) == (1, 2)
     assert quick.packed("first") == quick.packed("second")
 
 
@@ -112,8 +112,8 @@ def test_another_archive_with_an_engine_that_is_there_needs_no_build(quick: Engi
     quick.publish()
     quick.artifacts.folder.write("sentences/bert/labels.txt", "one\n")
     quick.artifacts.lock()
-    done = quick.publish()
-    assert (done.engines, done.uploads) == (0, 1)
+    result = quick.publish()
+    assert (result.engines, result.uploads) == (0, 1)
     assert list(quick.packed()) == ["bert/config.pbtxt", "bert/labels.txt", PLAN]
 
 
@@ -130,15 +130,15 @@ def test_what_is_said_to_be_uploaded_includes_the_plans(quick: EngineBucket) -> 
             return super().archive(name, size)
 
     quick.endpoint()
-    done = quick.publish(Sizes())
+    result = quick.publish(Sizes())
     whole = quick.artifacts.endpoints[0].archives[0].size + len(PLAN_BYTES)
-    assert (sizes, done.bytes) == ([whole, whole], whole)
+    assert (sizes, result.bytes) == ([whole, whole], whole)
 
 
 def test_copies_have_one_engine_each_under_its_own_name(quick: EngineBucket) -> None:
     quick.endpoint(mode="mode: multi-model\n", keys="    copies: 2\n")
-    done = quick.publish()
-    assert (done.engines, done.uploads) == (1, 2)
+    result = quick.publish()
+    assert (result.engines, result.uploads) == (1, 2)
     (endpoint,) = quick.artifacts.endpoints
     names = [sorted(quick.files(archive.key)) for archive in endpoint.archives]
     assert names == [[f"bert_{copy}/1/model.plan", f"bert_{copy}/config.pbtxt"] for copy in (0, 1)]
@@ -161,8 +161,8 @@ def test_without_compression_the_plan_is_a_file_beside_the_others(quick: EngineB
     quick.endpoint(keys="    compression: none\n")
     quick.publish()
     (endpoint,) = quick.artifacts.endpoints
-    held = quick.artifacts.held(endpoint.model_data)
-    assert [key.removeprefix(endpoint.model_data) for key in held] == [PLAN, "bert/config.pbtxt"]
+    lines = quick.artifacts.held(endpoint.model_data)
+    assert [key.removeprefix(endpoint.model_data) for key in lines] == [PLAN, "bert/config.pbtxt"]
 
 
 def test_an_onnx_model_in_s3_is_copied_on_the_server(quick: EngineBucket) -> None:

@@ -92,9 +92,9 @@ def test_one_failure_of_each_request_of_a_build_is_waited_for(
     build: ImageBuild, proxy: FaultyS3, kind: str
 ) -> None:
     fault = FAULTS[kind](proxy, first_of_each())
-    done = build.run(behind(build, proxy))
+    builds = build.run(behind(build, proxy))
     assert fault.seen > 8
-    assert (done.new_keys, done.findings) == ([build.images.key], ())
+    assert (builds.new_keys, builds.findings) == ([build.images.key], ())
     assert list(build.codebuild.status.values()) == ["SUCCEEDED"]
     build.require_image()
 
@@ -117,8 +117,8 @@ def test_a_failure_that_lasts_ends_a_build_with_a_remedy_and_the_next_one_finish
     except CannotRunError as error:
         assert fault.seen
         assert "run the command again" in error.remedy
-    done = build.run(build.images.promotion)
-    assert list(done.images) == [build.images.key]
+    builds = build.run(build.images.promotion)
+    assert list(builds.images) == [build.images.key]
     build.require_image()
 
 
@@ -132,6 +132,6 @@ def test_a_build_that_was_killed_at_any_request_is_finished_by_the_next(
 ) -> None:
     promotion = behind(build, proxy)
     assert not ends_before_step(lambda: build.run(promotion), step, sent_to(proxy.url))
-    done = build.run(build.images.promotion)
-    assert (list(done.images), done.findings) == ([build.images.key], ())
+    builds = build.run(build.images.promotion)
+    assert (list(builds.images), builds.findings) == ([build.images.key], ())
     build.require_image()

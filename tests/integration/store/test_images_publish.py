@@ -83,9 +83,9 @@ class Publishing:
         return publish(s3, self.project, endpoints, SilentProgress(), lambda: clients, PACE, ecr)
 
     def refused(self) -> Finding:
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             self.publish()
-        (finding,) = raised.value.findings
+        (finding,) = error_info.value.findings
         assert self.promotion.keys("staging", "endpoints/") == []
         return finding
 
@@ -106,14 +106,14 @@ class TestPublish:
     def test_an_image_that_is_missing_is_built_and_recorded_as_the_endpoints(
         self, publishing: Publishing
     ) -> None:
-        done = publishing.publish()
+        result = publishing.publish()
         (digest,) = publishing.images.tags("staging")
-        assert (done.images.new_count, done.images.digests) == (1, {ENDPOINT: digest})
-        assert done.images.notes("staging") == [
+        assert (result.images.new_count, result.images.digests) == (1, {ENDPOINT: digest})
+        assert result.images.notes("staging") == [
             f"sentences: the image is {digest}; `fleet lock --env staging sentences` records it, for review"
         ]
         assert owner_key(ENDPOINT, digest) in publishing.promotion.keys("staging", "owners/")
-        assert done.uploads == 1
+        assert result.uploads == 1
 
     def test_the_build_is_given_the_base_that_the_tag_names_then(self, publishing: Publishing) -> None:
         publishing.publish()
@@ -124,8 +124,8 @@ class TestPublish:
 
     def test_an_image_that_exists_is_not_built_again(self, publishing: Publishing) -> None:
         digest = publishing.images.build()
-        done = publishing.publish()
-        assert (done.images.new_count, done.images.digests) == (0, {ENDPOINT: digest})
+        result = publishing.publish()
+        assert (result.images.new_count, result.images.digests) == (0, {ENDPOINT: digest})
         assert publishing.codebuild.started == []
 
     def test_a_folder_that_changed_since_its_lock_is_not_built(self, publishing: Publishing) -> None:
@@ -139,8 +139,8 @@ class TestPublish:
     ) -> None:
         digests = publishing.publish().images.digests
         publishing.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
-        done = publishing.publish()
-        assert (done.images.new_count, done.images.digests) == (0, digests)
+        result = publishing.publish()
+        assert (result.images.new_count, result.images.digests) == (0, digests)
 
     def test_a_build_that_fails_publishes_nothing(self, publishing: Publishing) -> None:
         def fail(id: str) -> None:
@@ -192,7 +192,7 @@ class TestPublish:
 class TestRecord:
     def test_the_lock_then_records_base_digest_and_facts_for_review(self, publishing: Publishing) -> None:
         publishing.publish()
-        expected = publishing.lock
+        expected_lock = publishing.lock
         publishing.record()
         image = publishing.lock.image
         assert image is not None and image.facts is not None
@@ -200,7 +200,7 @@ class TestRecord:
         assert (image.key, image.base, image.digest) == (publishing.images.key, BASE, digest)
         assert (image.expected, image.facts.triton) == (None, "25.04")
         key = publishing.images.key
-        assert list(content_changes(expected, publishing.lock)) == [
+        assert list(content_changes(expected_lock, publishing.lock)) == [
             f"image: the build {key[:19]} → {digest[:19]}"
         ]
         assert publishing.endpoint.image.uri.endswith(f"/triton-fleet-staging@{digest}")
@@ -235,9 +235,9 @@ class TestPromotion:
     def test_an_image_that_the_lock_does_not_record_is_not_promoted(self, publishing: Publishing) -> None:
         publishing.publish()
         publishing.promotion.serve(publishing.endpoint)
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             publishing.promotion.promote()
-        (finding,) = raised.value.findings
+        (finding,) = error_info.value.findings
         assert (finding.code, finding.file) == ("FL686", publishing.lock_file)
         assert "run `fleet lock --env staging sentences`" in finding.hint
         assert publishing.promotion.keys("prod") == []
@@ -252,9 +252,9 @@ class TestPromotion:
         )
         spec = (folder.root / "model_specs/sentences.yaml").read_text()
         folder.write("locks/staging/sentences.spec.yaml", spec.replace("../", "../../"))
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             checked_fleet(publishing.project, locked=False, today=None)
-        found = [each for each in raised.value.findings if each.code == "FL685"]
-        assert [each.message for each in found] == [
+        findings = [finding for finding in error_info.value.findings if finding.code == "FL685"]
+        assert [finding.message for finding in findings] == [
             "the lock names no digest of the image, so that the deploy would build one that nobody tested"
         ]

@@ -55,9 +55,9 @@ def live(folder: FleetFolder, s3: S3Client, request: pytest.FixtureRequest) -> L
 
 
 def _forget(s3: S3Client) -> None:
-    found = s3.list_object_versions(Bucket=BUCKET)
-    for each in [*found.get("Versions", []), *found.get("DeleteMarkers", [])]:
-        s3.delete_object(Bucket=BUCKET, Key=each["Key"], VersionId=each["VersionId"])
+    object_versions = s3.list_object_versions(Bucket=BUCKET)
+    for version in [*object_versions.get("Versions", []), *object_versions.get("DeleteMarkers", [])]:
+        s3.delete_object(Bucket=BUCKET, Key=version["Key"], VersionId=version["VersionId"])
     s3.delete_bucket(Bucket=BUCKET)
 
 
@@ -65,18 +65,22 @@ def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live:
     assert live.add() == Addition(target="other-v1.tar.gz", had_target=False)
     digest = f"sha256:{hashlib.sha256(live.body('other-v1.tar.gz')).hexdigest()}"
     assert digests_of(live.s3, live.set, live.targets()) == {"other-v1.tar.gz": digest}
-    stored = live.s3.list_objects_v2(Bucket=live.set.deployment.bucket, Prefix="archives/")["Contents"]
-    assert [entry["Key"] for entry in stored] == [f"archives/{digest.removeprefix('sha256:')}.tar.gz"]
+    stored_contents = live.s3.list_objects_v2(Bucket=live.set.deployment.bucket, Prefix="archives/")[
+        "Contents"
+    ]
+    assert [entry["Key"] for entry in stored_contents] == [
+        f"archives/{digest.removeprefix('sha256:')}.tar.gz"
+    ]
 
 
 def test_what_was_added_is_the_endpoints_own_whatever_repository_its_spec_names_later(live: Live) -> None:
     live.publish()
     live.add("x = 2\n")
-    added = measure(FolderSource.of(live.repository("x = 2\n"))).digest
+    digest = measure(FolderSource.of(live.repository("x = 2\n"))).digest
     lock = live.folder.root / "locks/dev/sentences.lock.yaml"
     live.folder.write("model_specs/sentences.yaml", LIVE.replace("version: 1", "version: 2"))
     (own,) = load_lock(lock).archives.values()
-    lock.write_text(lock.read_text().replace(own.digest, added))
+    lock.write_text(lock.read_text().replace(own.digest, digest))
     live.publish()
     assert live.body("sentences-v2.tar.gz") == live.body("other-v1.tar.gz")
 
@@ -109,9 +113,9 @@ def test_the_same_content_is_there_already(live: Live, version: int | None) -> N
 def test_a_target_is_never_overwritten_and_the_next_free_version_is_named(live: Live) -> None:
     live.add("x = 1\n")
     before = live.body("other-v1.tar.gz")
-    said = live.refused(text="x = 2\n", version=1)
-    assert said.startswith("FL330 other-v1.tar.gz of sentences has other content")
-    assert said.endswith("or pass `--version 2`, the next free one of 'other'")
+    text = live.refused(text="x = 2\n", version=1)
+    assert text.startswith("FL330 other-v1.tar.gz of sentences has other content")
+    assert text.endswith("or pass `--version 2`, the next free one of 'other'")
     assert live.body("other-v1.tar.gz") == before
 
 
@@ -125,8 +129,8 @@ def test_an_archive_that_was_put_there_by_hand_is_not_overwritten(live: Live) ->
 def test_a_removed_targets_name_never_gets_another_content(live: Live) -> None:
     live.add("x = 1\n")
     live.remove("other-v1.tar.gz")
-    said = live.refused(text="x = 2\n", version=1)
-    assert "an instance that has loaded it may still serve that" in said
+    text = live.refused(text="x = 2\n", version=1)
+    assert "an instance that has loaded it may still serve that" in text
     assert live.add("x = 2\n").target == "other-v2.tar.gz"
 
 
@@ -146,8 +150,8 @@ def test_a_name_of_the_spec_that_is_not_published_yet_is_kept_for_its_content(li
 
 def test_what_the_spec_names_can_be_added_before_it_is_published(live: Live) -> None:
     source = FolderSource.of(live.folder.root / "repository")
-    added = add_archive(live.s3, live.set, "sentences", None, source)
-    assert added == Addition(target="sentences-v1.tar.gz", had_target=False)
+    addition = add_archive(live.s3, live.set, "sentences", None, source)
+    assert addition == Addition(target="sentences-v1.tar.gz", had_target=False)
     live.publish()
     assert live.targets() == ["sentences-v1.tar.gz"]
 
@@ -170,10 +174,10 @@ def test_two_that_add_the_same_at_one_time_share_a_name(live: Live) -> None:
 def test_two_that_add_others_as_one_version_are_not_mixed_up(live: Live) -> None:
     calls = [lambda text=text: live.add(text, version=5) for text in ("x = 1\n", "x = 2\n")]
     outcomes = all_at_once(calls)
-    (won,) = [each for each in outcomes if isinstance(each, Addition)]
-    (lost,) = [each for each in outcomes if isinstance(each, FindingsError)]
-    assert won.target == "other-v5.tar.gz"
-    assert "FL330: other-v5.tar.gz of sentences has other content" in str(lost)
+    (outcome,) = [outcome for outcome in outcomes if isinstance(outcome, Addition)]
+    (lost_outcome,) = [outcome for outcome in outcomes if isinstance(outcome, FindingsError)]
+    assert outcome.target == "other-v5.tar.gz"
+    assert "FL330: other-v5.tar.gz of sentences has other content" in str(lost_outcome)
 
 
 def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) -> None:
@@ -193,9 +197,9 @@ def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) 
     ],
 )
 def test_a_name_that_no_spec_could_have_is_refused(archive: str, said: str) -> None:
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         check_archive_name(archive)
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert finding.code == "FL335"
     assert said in finding.message
 
@@ -211,9 +215,9 @@ def test_an_endpoint_without_a_live_set_is_refused_with_the_way_to_one(
     folder: FleetFolder, base: str, line: int, now: str
 ) -> None:
     folder.spec(base=base)
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         live_set(open_project(folder.root, "dev"), "sentences")
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert (finding.code, finding.line) == ("FL333", line)
     assert f"sentences has no live set: {now} means" in finding.message
     assert finding.hint.endswith("`fleet lock --env dev sentences` and `fleet deploy --env dev sentences`")
@@ -231,14 +235,14 @@ def test_an_unknown_target_is_not_removed_and_the_nearest_is_named(live: Live) -
 
 def test_targets_are_listed_with_what_the_spec_has_to_do_with_them(live: Live) -> None:
     live.add()
-    targets = {each.name: each for each in targets_of(live.s3, live.set)}
-    assert [(each.is_declared, each.size is None) for each in targets.values()] == [
+    targets = {target.name: target for target in targets_of(live.s3, live.set)}
+    assert [(target.is_declared, target.size is None) for target in targets.values()] == [
         (False, False),
         (True, True),
     ]
     assert list(targets) == ["other-v1.tar.gz", "sentences-v1.tar.gz"]
     live.publish()
-    assert all(each.size for each in targets_of(live.s3, live.set))
+    assert all(target.size for target in targets_of(live.s3, live.set))
 
 
 def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> None:
@@ -250,24 +254,24 @@ def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> N
 
 
 def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live: Live) -> None:
-    bucket, packed = live.set.deployment.bucket, io.BytesIO()
-    FolderSource.of(live.repository("x = 1\n")).write(packed)
+    bucket, stream = live.set.deployment.bucket, io.BytesIO()
+    FolderSource.of(live.repository("x = 1\n")).write(stream)
     live.s3.put_object(
-        Bucket=bucket, Key="uploads/sentences/theirs.tar.gz", Body=gzip.compress(packed.getvalue())
+        Bucket=bucket, Key="uploads/sentences/theirs.tar.gz", Body=gzip.compress(stream.getvalue())
     )
     project, url = open_project(live.folder.root, "dev"), f"s3://{bucket}/uploads/sentences/theirs.tar.gz"
-    loaded = project.load("sentences")
-    digest = f"sha256:{hashlib.sha256(packed.getvalue()).hexdigest()}"
+    spec = project.load("sentences")
+    digest = f"sha256:{hashlib.sha256(stream.getvalue()).hexdigest()}"
 
     def add(digest: str | None) -> Addition:
-        with told_of_arguments(loaded):
-            source = repository_source(project, loaded, "theirs", url, digest, lambda: live.s3)
+        with told_of_arguments(spec):
+            source = repository_source(project, spec, "theirs", url, digest, lambda: live.s3)
             return add_archive(live.s3, live.set, "theirs", None, source)
 
     with pytest.raises(FindingsError, match=f"FL308: the content of {url} may change.*\n.*--digest {digest}"):
         add(None)
     assert add(digest) == Addition(target="theirs-v1.tar.gz", had_target=False)
-    assert live.body("theirs-v1.tar.gz") == packed.getvalue()
+    assert live.body("theirs-v1.tar.gz") == stream.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -88,11 +88,11 @@ def test_the_lock_is_written_without_what_is_nothing_special(folder: FleetFolder
 def test_a_lock_is_read_as_it_was_written(folder: FleetFolder, repository: Path) -> None:
     (repository / "chain/config.pbtxt").write_text('platform: "1e3: \\u0085\\000ü #\\n"')
     project = open_project(folder.root, "dev")
-    (written,) = write_locks(project)
-    found = measured_lock(SpecRepositories(project.load("sentences")), project.environment)
-    assert found.archives["sentences"].models["chain"].platform == "1e3: \x85\0ü #\n"
-    assert load_lock(written) == found
-    assert lock_text(load_lock(written)) == written.read_text()
+    (written_lock,) = write_locks(project)
+    lock = measured_lock(SpecRepositories(project.load("sentences")), project.environment)
+    assert lock.archives["sentences"].models["chain"].platform == "1e3: \x85\0ü #\n"
+    assert load_lock(written_lock) == lock
+    assert lock_text(load_lock(written_lock)) == written_lock.read_text()
 
 
 def test_each_copy_has_the_facts_of_its_own_names(folder: FleetFolder, repository: Path) -> None:
@@ -163,6 +163,6 @@ def test_a_lock_with_models_by_name_alone_is_read_and_stale(folder: FleetFolder,
 def test_facts_that_no_lock_holds_are_refused_with_their_place(folder: FleetFolder, models: str) -> None:
     archive = f'{{digest: "sha256:{"a" * 64}", size: 1, models: {models}}}'
     lock = folder.write("broken.yaml", f"endpoint: e\narchives:\n  a: {archive}\n")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         load_lock(lock)
-    assert {(finding.file, finding.line) for finding in refused.value.findings} == {(lock, 3)}
+    assert {(finding.file, finding.line) for finding in refusal.value.findings} == {(lock, 3)}

@@ -33,10 +33,11 @@ def digest_of(artifact_bucket: ArtifactBucket, name: str) -> str:
 
 def forge(artifact_bucket: ArtifactBucket, name: str, victim: str, **changes: object) -> None:
     """Write the victim's digests into a lock, which keeps its own checksums of files."""
-    lock, other = lock_of(artifact_bucket, name), lock_of(artifact_bucket, victim)
+    lock, other_lock = lock_of(artifact_bucket, name), lock_of(artifact_bucket, victim)
     archive = lock.archives[name].model_copy(
         update={
-            key: getattr(other.archives[victim], key) for key in ("digest", "size", "repository", "engines")
+            key: getattr(other_lock.archives[victim], key)
+            for key in ("digest", "size", "repository", "engines")
         }
     )
     forged = lock.model_copy(update={"archives": {name: archive}, **changes})
@@ -45,9 +46,9 @@ def forge(artifact_bucket: ArtifactBucket, name: str, victim: str, **changes: ob
 
 def refused(artifact_bucket: ArtifactBucket, code: str = "FL847") -> str:
     """The only finding of a publish that copies nothing to `thief` and records nothing of it."""
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         artifact_bucket.publish()
-    (finding,) = raised.value.findings
+    (finding,) = error_info.value.findings
     assert (finding.code, finding.severity) == (code, Severity.ERROR)
     assert artifact_bucket.held("endpoints/thief/") == artifact_bucket.held("owners/thief/") == []
     return f"{finding.place}: {finding.message} | {finding.hint}"
@@ -66,10 +67,10 @@ def victim(artifact_bucket: ArtifactBucket) -> ArtifactBucket:
 
 def test_the_digest_of_another_endpoint_in_a_lock_gets_nothing_of_it(victim: ArtifactBucket) -> None:
     forge(victim, "thief", "victim")
-    said = refused(victim)
-    assert "model_specs/thief.yaml:5:22: locks/dev/thief.lock.yaml names sha256:" in said
-    assert "which 'thief' has never had in 'dev', and the repository here has sha256:" in said
-    assert "run `fleet lock --env dev thief` and have the change reviewed" in said
+    text = refused(victim)
+    assert "model_specs/thief.yaml:5:22: locks/dev/thief.lock.yaml names sha256:" in text
+    assert "which 'thief' has never had in 'dev', and the repository here has sha256:" in text
+    assert "run `fleet lock --env dev thief` and have the change reviewed" in text
 
 
 def test_nor_do_the_files_of_another_endpoint_without_compression(artifact_bucket: ArtifactBucket) -> None:
@@ -103,9 +104,9 @@ def test_an_archive_that_both_publish_in_one_run_is_refused_to_whoever_only_name
     artifact_bucket.single("thief")
     artifact_bucket.lock()
     forge(artifact_bucket, "thief", "victim")
-    with pytest.raises(FindingsError, match="FL847: locks/dev/thief") as raised:
+    with pytest.raises(FindingsError, match="FL847: locks/dev/thief") as error_info:
         artifact_bucket.publish()
-    assert len(raised.value.findings) == 1
+    assert len(error_info.value.findings) == 1
     assert len(artifact_bucket.held("endpoints/victim/")) == 1
     assert artifact_bucket.held("endpoints/thief/") == []
 
@@ -136,15 +137,15 @@ def promoted(artifact_bucket: ArtifactBucket) -> None:
 
 def test_a_lock_that_says_it_was_promoted_gets_nothing_without_a_promotion(victim: ArtifactBucket) -> None:
     promoted(victim)
-    said = refused(victim, "FL848")
-    assert "did not get by a promotion from 'staging' to 'dev'" in said
-    assert "run `fleet promote --from staging --to dev thief`" in said
+    text = refused(victim, "FL848")
+    assert "did not get by a promotion from 'staging' to 'dev'" in text
+    assert "run `fleet promote --from staging --to dev thief`" in text
 
 
 def test_a_lock_from_no_environment_or_its_own_is_refused_before_aws_is_asked(victim: ArtifactBucket) -> None:
     for origin in ("nowhere", "dev"):
         forge(victim, "thief", "victim", promoted_from=origin)
-        assert [each.code for each in victim.folder.findings()] == ["FL848"]
+        assert [finding.code for finding in victim.folder.findings()] == ["FL848"]
         with pytest.raises(FindingsError, match=f"FL848: the lock names '{origin}' as `promoted_from`"):
             victim.publish()
 
@@ -159,7 +160,7 @@ def test_another_origin_than_the_environments_own_is_a_warning(folder: FleetFold
     (folder.root / "locks/dev/sentences.spec.yaml").write_text(spec.read_text())
     for origin, said in (("qa", "but dev is promoted from 'staging'"), ("gone", "which is no environment")):
         write_lock(lock, load_lock(lock).model_copy(update={"promoted_from": origin}), folder.root)
-        (finding,) = [each for each in folder.warnings() if each.code == "FL848"]
+        (finding,) = [finding for finding in folder.warnings() if finding.code == "FL848"]
         assert (finding.severity, said in finding.message) == (Severity.WARNING, True)
         assert finding.hint == "run `fleet promote --from staging --to dev sentences`"
 
@@ -228,7 +229,7 @@ def test_an_earlier_lock_of_the_endpoint_itself_is_published_again(artifact_buck
 
 @pytest.mark.parametrize(
     "operation",
-    ["CopyObject", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("PutObject", "UploadPart"))],
+    ["CopyObject", *(pytest.param(text, marks=pytest.mark.nightly) for text in ("PutObject", "UploadPart"))],
 )
 def test_a_publish_that_ends_between_record_and_copy_is_repaired_by_the_next(
     victim: ArtifactBucket, operation: str

@@ -28,11 +28,11 @@ def victim(aws_url: str, folder: FleetFolder) -> EngineBucket:
 
 
 def refused(bucket: EngineBucket, said: str) -> None:
-    started = len(bucket.clients.codebuild.started)
-    with pytest.raises(FindingsError, match=said) as raised:
+    number = len(bucket.clients.codebuild.started)
+    with pytest.raises(FindingsError, match=said) as error_info:
         bucket.publish()
-    assert [each.code for each in raised.value.findings] == ["FL847"]
-    assert len(bucket.clients.codebuild.started) == started
+    assert [finding.code for finding in error_info.value.findings] == ["FL847"]
+    assert len(bucket.clients.codebuild.started) == number
     assert bucket.artifacts.held("endpoints/thief/") == bucket.artifacts.held("owners/thief/") == []
 
 
@@ -77,8 +77,8 @@ def test_an_archive_that_the_endpoint_had_does_not_stand_for_other_engines(victi
 
 def test_equal_onnx_models_share_their_plan(victim: EngineBucket) -> None:
     victim.endpoint("thief", model=small_onnx("secret"))
-    done = victim.publish()
-    assert (done.engines, done.copies) == (0, 1)
+    result = victim.publish()
+    assert (result.engines, result.copies) == (0, 1)
 
 
 def test_what_the_endpoint_had_needs_no_onnx_model(victim: EngineBucket) -> None:

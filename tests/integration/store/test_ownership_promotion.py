@@ -25,9 +25,9 @@ def publish_in(promotion: Promotion, environment: str) -> PublishResult:
 
 
 def refused(promotion: Promotion, environment: str, code: str) -> str:
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         publish_in(promotion, environment)
-    (finding,) = raised.value.findings
+    (finding,) = error_info.value.findings
     assert finding.code == code
     assert promotion.keys(environment, "endpoints/") == promotion.keys(environment, "owners/") == []
     return f"{finding.message} | {finding.hint}"
@@ -61,8 +61,8 @@ def test_a_lock_that_was_copied_by_hand_gets_nothing_of_what_the_target_has(prom
     promotion.test()
     promotion.promote()
     without_records(promotion, "prod")
-    said = refused(promotion, "prod", "FL848")
-    assert "run `fleet promote --from staging --to prod sentences`" in said
+    text = refused(promotion, "prod", "FL848")
+    assert "run `fleet promote --from staging --to prod sentences`" in text
 
 
 def test_more_than_the_endpoint_runs_is_not_recorded_whatever_its_lock_names(promotion: Promotion) -> None:
@@ -79,9 +79,9 @@ def test_what_was_deployed_without_a_publish_is_not_promoted(promotion: Promotio
     """As by `cdk deploy` alone, which proves nothing."""
     (archive,) = promotion.test().archives
     without_records(promotion, "staging")
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         promotion.promote()
-    (finding,) = raised.value.findings
+    (finding,) = error_info.value.findings
     assert finding.code == "FL332"
     assert f"no publish in staging has proved that {archive.digest} is its own" in finding.message
     assert finding.hint == "run `fleet deploy --env staging sentences`, test it, then promote"
@@ -125,9 +125,9 @@ class TestImages:
         digest = self.forge(images)
         for key in images.promotion.keys("staging", "endpoints/"):
             images.promotion.s3("staging").delete_object(Bucket=images.promotion.bucket("staging"), Key=key)
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             publish_in(images.promotion, "staging")
-        (finding,) = raised.value.findings
+        (finding,) = error_info.value.findings
         assert (finding.code, finding.line) == ("FL849", 6)
         assert (
             f"no build of 'sentences' in 'staging' made the image triton-fleet-staging:{images.key[7:]}@{digest}"
@@ -173,6 +173,6 @@ class TestImages:
         without_records(images.promotion, "prod")
         with pytest.raises(
             FindingsError, match="FL849: no promotion from 'staging' brought 'sentences'"
-        ) as raised:
+        ) as error_info:
             publish_in(images.promotion, "prod")
-        assert "run `fleet promote --from staging --to prod sentences`" in raised.value.findings[0].hint
+        assert "run `fleet promote --from staging --to prod sentences`" in error_info.value.findings[0].hint

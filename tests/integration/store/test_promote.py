@@ -36,39 +36,39 @@ AS_FILES = SPEC.replace("../repository", "../repository, compression: none")
 
 def findings_of(promotion: Promotion, **options: Any) -> list[str]:
     """What a promotion is refused for; nothing was copied, no lock written."""
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         promotion.promote(**options)
     assert promotion.keys("prod") == []
     assert not (promotion.folder.root / "locks/prod").exists()
-    return [f"{each.code} {each.message} | {each.hint}" for each in refused.value.findings]
+    return [f"{finding.code} {finding.message} | {finding.hint}" for finding in refusal.value.findings]
 
 
 def test_the_tested_archive_arrives_in_another_account_without_its_repository(promotion: Promotion) -> None:
     (archive,) = promotion.test().archives
-    done = promotion.promote()
+    result = promotion.promote()
     (key,) = promotion.keys("prod", "archives/")
     found = promotion.s3("prod").get_object(Bucket=promotion.bucket("prod"), Key=key)
     body = found["Body"].read()
     assert key == f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"
     assert f"sha256:{hashlib.sha256(gzip.decompress(body)).hexdigest()}" == archive.digest
     assert found["Metadata"] == {"tar-digest": archive.digest}
-    assert (done.copies, done.streams, done.present, done.bytes) == (1, 1, 0, len(body))
+    assert (result.copies, result.streams, result.present, result.bytes) == (1, 1, 0, len(body))
 
 
 def test_the_lock_says_what_was_tested_and_where(promotion: Promotion) -> None:
     promotion.test()
-    done = promotion.promote()
-    assert done.files == (promotion.folder.root / "locks/prod/sentences.lock.yaml",)
-    tested, promoted = promotion.lock("staging"), promotion.lock("prod")
-    assert promoted == tested.model_copy(update={"promoted_from": "staging"})
+    result = promotion.promote()
+    assert result.files == (promotion.folder.root / "locks/prod/sentences.lock.yaml",)
+    lock, promoted_lock = promotion.lock("staging"), promotion.lock("prod")
+    assert promoted_lock == lock.model_copy(update={"promoted_from": "staging"})
     assert promotion.folder.findings("prod") == []
 
 
 def test_a_second_run_finds_everything_there(promotion: Promotion) -> None:
     promotion.test()
     promotion.promote()
-    done = promotion.promote()
-    assert (done.copies, done.streams, done.present, done.files) == (0, 0, 1, ())
+    result = promotion.promote()
+    assert (result.copies, result.streams, result.present, result.files) == (0, 0, 1, ())
 
 
 def test_what_the_target_has_of_a_set_is_skipped(promotion: Promotion) -> None:
@@ -77,14 +77,14 @@ def test_what_the_target_has_of_a_set_is_skipped(promotion: Promotion) -> None:
     promotion.promote()
     bucket, key = promotion.bucket("prod"), f"archives/{first.digest.removeprefix('sha256:')}.tar.gz"
     promotion.s3("prod").delete_object(Bucket=bucket, Key=key)
-    done = promotion.promote()
-    assert (done.copies, done.present) == (1, 2)
+    result = promotion.promote()
+    assert (result.copies, result.present) == (1, 2)
 
 
 def test_within_an_account_the_server_copies_across_regions(promotion: Promotion) -> None:
     (archive,) = promotion.test().archives
-    done = promotion.promote("qa")
-    assert (done.copies, done.streams) == (1, 0)
+    result = promotion.promote("qa")
+    assert (result.copies, result.streams) == (1, 0)
     assert promotion.keys("qa", "archives/") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
 
 
@@ -108,13 +108,13 @@ def write_weights(promotion: Promotion, parts: int) -> None:
 def test_a_large_archive_comes_in_parts_with_the_checksum_of_the_whole(promotion: Promotion) -> None:
     write_weights(promotion, 3)
     (archive,) = promotion.test().archives
-    counted: list[int] = []
+    numbers: list[int] = []
 
     class Counting(SilentProgress):
         def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
-            return nullcontext(counted.append)
+            return nullcontext(numbers.append)
 
-    done = promotion.promote(progress=Counting())
+    result = promotion.promote(progress=Counting())
     (key,) = promotion.keys("prod", "archives/")
     here, there = (
         promotion.s3(name).get_object(Bucket=promotion.bucket(name), Key=key, ChecksumMode="ENABLED")
@@ -124,7 +124,7 @@ def test_a_large_archive_comes_in_parts_with_the_checksum_of_the_whole(promotion
     assert body == here["Body"].read()
     assert there["ChecksumType"] == "FULL_OBJECT"
     assert there["ChecksumCRC32"] == here["ChecksumCRC32"]
-    assert (sum(counted), done.bytes) == (len(body), len(body))
+    assert (sum(numbers), result.bytes) == (len(body), len(body))
     assert f"sha256:{hashlib.sha256(gzip.decompress(body)).hexdigest()}" == archive.digest
 
 
@@ -146,16 +146,16 @@ def test_uncompressed_files_arrive_and_their_marker_is_the_last(promotion: Promo
     promotion.folder.spec(base=AS_FILES)
     (archive,) = promotion.test().archives
     target = promotion.another_s3(to)
-    written: list[str] = []
+    written_lines: list[str] = []
     for call in ("PutObject", "CopyObject"):
-        target.meta.events.register(f"provide-client-params.s3.{call}", _note(written))
+        target.meta.events.register(f"provide-client-params.s3.{call}", _note(written_lines))
     assert promotion.promote(to, target_s3=target).copies == 1
     name = f"archives/{archive.digest.removeprefix('sha256:')}"
     assert promotion.keys(to, "archives/") == [
         key for key in promotion.keys("staging") if key.startswith(name)
     ]
-    assert f"{name}/embed/1/model.py" in written
-    assert [key for key in written if key.startswith("archives/")][-1] == f"{name}.files"
+    assert f"{name}/embed/1/model.py" in written_lines
+    assert [key for key in written_lines if key.startswith("archives/")][-1] == f"{name}.files"
     assert promotion.promote(to).present == 1
 
 
@@ -177,15 +177,17 @@ def test_an_endpoint_that_runs_something_else_was_not_tested(promotion: Promotio
     promotion.serve(promotion.publish())
     promotion.folder.write("repository/embed/1/model.py", "x = 2\n")
     promotion.publish()
-    (said,) = findings_of(promotion)
-    assert said.startswith("FL332 sentences was not tested in staging with its files: it runs s3://triton-")
-    assert said.endswith("| run `fleet deploy --env staging sentences`, test it, then promote")
+    (finding,) = findings_of(promotion)
+    assert finding.startswith(
+        "FL332 sentences was not tested in staging with its files: it runs s3://triton-"
+    )
+    assert finding.endswith("| run `fleet deploy --env staging sentences`, test it, then promote")
 
 
 def test_an_endpoint_that_is_not_deployed_was_not_tested(promotion: Promotion) -> None:
     promotion.publish()
-    (said,) = findings_of(promotion)
-    assert "FL332 sentences was not tested in staging with its files: it is not deployed there" in said
+    (finding,) = findings_of(promotion)
+    assert "FL332 sentences was not tested in staging with its files: it is not deployed there" in finding
 
 
 def test_an_endpoint_that_is_not_in_service_was_not_tested(
@@ -193,8 +195,8 @@ def test_an_endpoint_that_is_not_in_service_was_not_tested(
 ) -> None:
     promotion_host.failure = "broken"
     promotion.test()
-    (said,) = findings_of(promotion)
-    assert "it is Failed, not InService" in said
+    (finding,) = findings_of(promotion)
+    assert "it is Failed, not InService" in finding
 
 
 def test_a_tested_live_set_has_every_archive_of_its_lock(promotion: Promotion) -> None:
@@ -202,11 +204,11 @@ def test_a_tested_live_set_has_every_archive_of_its_lock(promotion: Promotion) -
     (archive,) = promotion.test().archives
     bucket = promotion.bucket("staging")
     promotion.s3("staging").delete_object(Bucket=bucket, Key=archive.key)
-    (said,) = findings_of(promotion)
-    assert f"sentences-v1.tar.gz does not exist, but the lock has {archive.digest}" in said
+    (finding,) = findings_of(promotion)
+    assert f"sentences-v1.tar.gz does not exist, but the lock has {archive.digest}" in finding
     promotion.s3("staging").put_object(Bucket=bucket, Key=archive.key, Body=b"by hand")
-    (said,) = findings_of(promotion)
-    assert "sentences-v1.tar.gz has no digest" in said
+    (said_finding,) = findings_of(promotion)
+    assert "sentences-v1.tar.gz has no digest" in said_finding
 
 
 def test_a_tested_live_set_is_promoted(promotion: Promotion) -> None:
@@ -241,25 +243,25 @@ def test_a_spec_that_asks_for_other_archives_in_the_target_is_refused(
     promotion.test()
     environment = promotion.folder.root / "environments/prod.yaml"
     environment.write_text(f"{environment.read_text()}overrides:\n  sentences: {{{override}}}\n")
-    (said,) = findings_of(promotion)
-    assert said.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
+    (finding,) = findings_of(promotion)
+    assert finding.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
 
 
 def test_an_archive_that_the_source_has_lost_is_named(promotion: Promotion) -> None:
     (archive,) = promotion.test().archives
     key = f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"
     promotion.s3("staging").delete_object(Bucket=promotion.bucket("staging"), Key=key)
-    (said,) = findings_of(promotion)
+    (finding,) = findings_of(promotion)
     url = f"s3://{promotion.bucket('staging')}/{key}"
-    assert said.startswith(f"FL337 sentences/sentences, {url}, is not in the store | run `fleet publish")
+    assert finding.startswith(f"FL337 sentences/sentences, {url}, is not in the store | run `fleet publish")
 
 
 def test_an_archive_that_says_to_be_another_is_refused(promotion: Promotion) -> None:
     (archive,) = promotion.test().archives
     key = f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"
     promotion.s3("staging").put_object(Bucket=promotion.bucket("staging"), Key=key, Body=b"by hand")
-    (said,) = findings_of(promotion)
-    assert "has the digest none" in said
+    (finding,) = findings_of(promotion)
+    assert "has the digest none" in finding
 
 
 def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Promotion) -> None:

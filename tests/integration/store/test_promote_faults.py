@@ -44,12 +44,12 @@ def behind(promotion: Promotion, proxies: dict[str, FaultyS3]) -> Promotion:
 def assert_promoted(tested_images: PromotedImages) -> None:
     """The target has the archive, the image and the lock."""
     promotion = tested_images.promotion
-    tested, promoted = (promotion.lock(name) for name in ("staging", "prod"))
-    assert promoted.archives == tested.archives
-    assert promoted.image == tested.image
-    assert promoted.image is not None
-    assert tested_images.tags() == {promoted.image.digest: [hexadecimal(tested_images.key)]}
-    assert tested_images.recorded()["digest"] == promoted.image.digest
+    lock, promoted_lock = (promotion.lock(name) for name in ("staging", "prod"))
+    assert promoted_lock.archives == lock.archives
+    assert promoted_lock.image == lock.image
+    assert promoted_lock.image is not None
+    assert tested_images.tags() == {promoted_lock.image.digest: [hexadecimal(tested_images.key)]}
+    assert tested_images.recorded()["digest"] == promoted_lock.image.digest
     assert any(key.startswith("archives/") for key in promotion.keys("prod"))
 
 
@@ -98,15 +98,15 @@ def test_one_failure_of_each_request_of_a_rollback_is_waited_for(
     repository.commit()
     project = open_project(promotion.folder.root, "prod")
     release = earlier_release(project, ENDPOINT, None)
-    proxied = behind(promotion, proxies)
+    proxied_promotion = behind(promotion, proxies)
     (proxy,) = [proxies[key] for key in proxies if key != "123456789012"]
     fault = FAULTS[kind](proxy, first_of_each())
-    require_contents(project, release, proxied.s3("prod"), proxied.ecr("prod"))
+    require_contents(project, release, proxied_promotion.s3("prod"), proxied_promotion.ecr("prod"))
     assert fault.seen > 2
     proxy.forget()
     FAULTS[kind](proxy, from_number(0))
     with pytest.raises(CannotRunError) as caught:
-        require_contents(project, release, proxied.s3("prod"), proxied.ecr("prod"))
+        require_contents(project, release, proxied_promotion.s3("prod"), proxied_promotion.ecr("prod"))
     assert "run the command again" in caught.value.remedy
 
 

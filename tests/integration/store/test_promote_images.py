@@ -30,11 +30,11 @@ def locked(promotion: Promotion, environment: str = "prod") -> LockedImage | Non
 
 def findings_of(images: PromotedImages) -> list[str]:
     """What a promotion is refused for; nothing was copied, no lock written."""
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         images.promotion.promote()
     assert images.promotion.keys("prod") == []
     assert not (images.promotion.folder.root / "locks/prod").exists()
-    return [f"{each.code} {each.message} | {each.hint}" for each in refused.value.findings]
+    return [f"{finding.code} {finding.message} | {finding.hint}" for finding in refusal.value.findings]
 
 
 def override(promotion: Promotion, **keys: Any) -> None:
@@ -49,11 +49,11 @@ def test_the_image_arrives_by_its_digest_with_its_tag_and_its_record(images: Pro
     images.promotion.test()
     done = images.promotion.promote(to)
     assert images.tags(to) == {digest: [hexadecimal(images.key)]}
-    found = images.promotion.ecr(to).batch_get_image(
+    image = images.promotion.ecr(to).batch_get_image(
         repositoryName=f"triton-fleet-{to}", imageIds=[{"imageDigest": digest}]
     )["images"][0]
-    assert f"sha256:{hashlib.sha256(found['imageManifest'].encode()).hexdigest()}" == digest
-    assert found["imageManifestMediaType"] == DOCKER
+    assert f"sha256:{hashlib.sha256(image['imageManifest'].encode()).hexdigest()}" == digest
+    assert image["imageManifestMediaType"] == DOCKER
     assert images.recorded(to) == {**images.recorded("staging"), "repository": f"triton-fleet-{to}"} | {
         "media_type": None,
         "size": None,
@@ -71,14 +71,14 @@ def test_the_target_knows_the_image_without_a_build(images: PromotedImages) -> N
     images.promotion.promote()
     root, s3 = images.promotion.folder.root, images.promotion.s3("prod")
     project = open_project(root, "prod")
-    (held,) = held_images(s3, images.promotion.ecr("prod"), project.deployment, root / "locks/prod")
-    assert (held.digest, held.exists, held.needed_by) == (digest, True, (ENDPOINT,))
-    tested = locked(images.promotion)
+    (image,) = held_images(s3, images.promotion.ecr("prod"), project.deployment, root / "locks/prod")
+    assert (image.digest, image.exists, image.needed_by) == (digest, True, (ENDPOINT,))
+    tested_image = locked(images.promotion)
     (root / f"locks/prod/{ENDPOINT}.lock.yaml").unlink()
     images.promotion.folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
     images.promotion.folder.write("repository/embed/1/model.py", "x = 1\n")
     write_locks(open_project(root, "prod"), lambda: s3, lambda: images.promotion.ecr("prod"))
-    assert locked(images.promotion) == tested
+    assert locked(images.promotion) == tested_image
 
 
 def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None:
@@ -95,18 +95,18 @@ def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None
         for name in ("staging", "prod")
     )
     copies = ImageCopies(source, target).plan([lock, lock.model_copy(update={"endpoint": "other"})])
-    assert [each.endpoint for each in copies] == [ENDPOINT]
+    assert [copy.endpoint for copy in copies] == [ENDPOINT]
 
 
 def test_another_image_under_the_key_is_a_conflict(images: PromotedImages) -> None:
     digest = images.build()
     images.promotion.test()
-    other = images.build(LAYERS[:1], "prod")
+    other_text = images.build(LAYERS[:1], "prod")
     images.promotion.s3("prod").delete_object(Bucket=images.promotion.bucket("prod"), Key=images.record_key)
-    (said,) = findings_of(images)
+    (finding,) = findings_of(images)
     tag = f"210987654321.dkr.ecr.us-west-2.amazonaws.com/triton-fleet-prod:{hexadecimal(images.key)}"
-    assert said.startswith(f"FL980 {tag} is another image than the one that was tested, {digest} |")
-    assert list(images.tags()) == [other]
+    assert finding.startswith(f"FL980 {tag} is another image than the one that was tested, {digest} |")
+    assert list(images.tags()) == [other_text]
 
 
 def test_an_image_that_the_source_has_lost_is_to_be_built_again(images: PromotedImages) -> None:
@@ -115,9 +115,11 @@ def test_an_image_that_the_source_has_lost_is_to_be_built_again(images: Promoted
     images.promotion.ecr("staging").batch_delete_image(
         repositoryName="triton-fleet-staging", imageIds=[{"imageDigest": digest}]
     )
-    (said,) = findings_of(images)
-    assert said.startswith(f"FL628 the registry does not have, or no longer has, the digest {digest} of 1234")
-    assert "| build it again: `fleet images build --env staging sentences`" in said
+    (finding,) = findings_of(images)
+    assert finding.startswith(
+        f"FL628 the registry does not have, or no longer has, the digest {digest} of 1234"
+    )
+    assert "| build it again: `fleet images build --env staging sentences`" in finding
 
 
 @pytest.mark.parametrize("other", [None, DIGEST], ids=["gone", "of another image"])
@@ -129,9 +131,9 @@ def test_an_image_without_its_record_is_not_promoted(images: PromotedImages, oth
         images.promotion.s3("staging").delete_object(Bucket=bucket, Key=images.record_key)
     else:
         images.record(other)
-    (said,) = findings_of(images)
-    assert said.startswith("FL337 the record of the image of sentences, s3://triton-fleet-staging-")
-    assert "`fleet images build --env staging sentences`" in said
+    (finding,) = findings_of(images)
+    assert finding.startswith("FL337 the record of the image of sentences, s3://triton-fleet-staging-")
+    assert "`fleet images build --env staging sentences`" in finding
 
 
 def test_a_stale_record_in_the_target_is_replaced(images: PromotedImages) -> None:
@@ -148,18 +150,18 @@ def test_an_endpoint_that_runs_another_image_was_not_tested(images: PromotedImag
     images.promotion.serve(endpoint)
     file = images.promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml"
     file.write_text(file.read_text().replace(digest, DIGEST))
-    (said,) = findings_of(images)
+    (finding,) = findings_of(images)
     repository = "123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-staging"
-    assert f"it runs {repository}@{digest}, but its files require {repository}@{DIGEST}" in said
+    assert f"it runs {repository}@{digest}, but its files require {repository}@{DIGEST}" in finding
 
 
 def test_a_target_without_its_repository_is_told_what_to_do_first(images: PromotedImages) -> None:
     images.build()
     images.promotion.test()
     images.promotion.ecr("prod").delete_repository(repositoryName="triton-fleet-prod", force=True)
-    with pytest.raises(CannotRunError, match="triton-fleet-prod does not exist") as raised:
+    with pytest.raises(CannotRunError, match="triton-fleet-prod does not exist") as error_info:
         images.promotion.promote()
-    assert raised.value.remedy == "run `fleet deploy --env prod --foundation` to create it"
+    assert error_info.value.remedy == "run `fleet deploy --env prod --foundation` to create it"
 
 
 @pytest.mark.parametrize(
@@ -179,32 +181,32 @@ def test_where_the_target_needs_another_image_nothing_is_copied(
     images.build()
     images.promotion.test()
     override(images.promotion, **keys)
-    (said,) = findings_of(images)
-    assert said.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
+    (finding,) = findings_of(images)
+    assert finding.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
 
 
 def test_a_target_that_names_the_digest_of_the_tested_base_takes_the_image(images: PromotedImages) -> None:
     images.build()
     images.promotion.test()
-    tested = locked(images.promotion, "staging")
-    assert tested is not None
-    override(images.promotion, image_digest=tested.base)
+    image = locked(images.promotion, "staging")
+    assert image is not None
+    override(images.promotion, image_digest=image.base)
     images.promotion.promote()
-    assert locked(images.promotion) == tested
+    assert locked(images.promotion) == image
 
 
 def test_a_target_that_names_another_base_is_told_at_its_line(images: PromotedImages) -> None:
     images.build()
     images.promotion.test()
     override(images.promotion, image_digest=DIGEST)
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         images.promotion.promote()
-    (found,) = refused.value.findings
-    tested = locked(images.promotion, "staging")
-    assert tested is not None
+    (finding,) = refusal.value.findings
+    image = locked(images.promotion, "staging")
+    assert image is not None
     name = "sagemaker-tritonserver:25.04-py3"
-    assert f"with an image on {name}@{tested.base}, but prod has {name}@{DIGEST}" in found.message
-    assert (found.file and found.file.name, found.line) == ("prod.yaml", 6)
+    assert f"with an image on {name}@{image.base}, but prod has {name}@{DIGEST}" in finding.message
+    assert (finding.file and finding.file.name, finding.line) == ("prod.yaml", 6)
 
 
 def registry_image(digest: str, place: str = "763104351884.dkr.ecr.us-east-1") -> dict[str, str]:
@@ -224,8 +226,8 @@ def test_an_image_that_exists_is_taken_over_if_the_target_names_its_digest(
         assert locked(promotion) == LockedImage(digest=DIGEST)
         assert images.tags() == {}
     else:
-        (said,) = findings_of(images)
-        assert f"tested in staging with the image {DIGEST}, but prod has the image {digest}" in said
+        (finding,) = findings_of(images)
+        assert f"tested in staging with the image {DIGEST}, but prod has the image {digest}" in finding
 
 
 def test_an_image_that_was_not_built_in_the_source_is_not_copied(images: PromotedImages) -> None:

@@ -40,10 +40,10 @@ def test_a_second_run_finds_the_image_there(images: PromotedImages) -> None:
     images.build()
     images.promotion.test()
     images.promotion.promote()
-    started = Requests(images.promotion, "InitiateLayerUpload")
-    done = images.promotion.promote(target_ecr=started.ecr)
+    requests = Requests(images.promotion, "InitiateLayerUpload")
+    done = images.promotion.promote(target_ecr=requests.ecr)
     assert (done.images, done.image_bytes, done.images_present, done.files) == (0, 0, 1, ())
-    assert started == []
+    assert requests == []
 
 
 def test_a_large_layer_goes_in_parts_of_the_size_that_the_registry_asks_for(images: PromotedImages) -> None:
@@ -51,25 +51,25 @@ def test_a_large_layer_goes_in_parts_of_the_size_that_the_registry_asks_for(imag
     images.build([large])
     images.promotion.test()
     parts = Requests(images.promotion, "UploadLayerPart")
-    counted: list[int] = []
+    numbers: list[int] = []
 
     class Counting(SilentProgress):
         def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
-            return nullcontext(counted.append if "layer" in name else lambda _: None)
+            return nullcontext(numbers.append if "layer" in name else lambda _: None)
 
     done = images.promotion.promote(progress=Counting(), target_ecr=parts.ecr)
-    sizes = sorted(len(each["layerPartBlob"]) for each in parts)
+    sizes = sorted(len(part["layerPartBlob"]) for part in parts)
     assert (sizes[0], sizes[2:]) == (1, [PART, PART])
-    assert sum(counted) == sum(sizes) == done.image_bytes
+    assert sum(numbers) == sum(sizes) == done.image_bytes
 
 
 def test_layers_that_the_target_has_are_not_sent_again(images: PromotedImages) -> None:
     images.build()
     images.promotion.test()
     images.repositories["prod"].push(LAYERS[:1], b"{}", tag="another")
-    started = Requests(images.promotion, "InitiateLayerUpload")
-    images.promotion.promote(target_ecr=started.ecr)
-    assert len(started) == len(LAYERS)  # a layer less, and the configuration
+    requests = Requests(images.promotion, "InitiateLayerUpload")
+    images.promotion.promote(target_ecr=requests.ecr)
+    assert len(requests) == len(LAYERS)  # a layer less, and the configuration
 
 
 class Interruption(SilentProgress):
@@ -99,16 +99,16 @@ def test_a_promotion_that_another_one_overtakes_finds_layers_and_image_there(ima
     digest = images.build()
     images.promotion.test()
     overtaken = images.promotion.another_ecr("prod")
-    started: list[int] = []
+    numbers: list[int] = []
 
     def overtake(**_: Any) -> None:
-        started.append(1)
-        if len(started) == 1:
+        numbers.append(1)
+        if len(numbers) == 1:
             images.promotion.promote()
 
     overtaken.meta.events.register("before-call.ecr.InitiateLayerUpload", overtake)
     assert images.promotion.promote(target_ecr=overtaken).images == 1
-    assert len(started) == len(LAYERS) + 1
+    assert len(numbers) == len(LAYERS) + 1
     assert images.tags() == {digest: [hexadecimal(images.key)]}
 
 

@@ -38,13 +38,13 @@ def tested(promotion: Promotion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def refusal(promotion: Promotion, bucket: str) -> list[str]:
     """The findings that refuse a promotion to `qa`; no file is written, and its bucket is as empty as before."""
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal_info:
         profiles = ("--from-profile", "any", "--to-profile", "any")
         app(["promote", "--to", "qa", ENDPOINT, *profiles], standalone_mode=False)
-    found = promotion.s3("qa").list_objects_v2(Bucket=bucket)
-    assert found["KeyCount"] == 0
+    objects = promotion.s3("qa").list_objects_v2(Bucket=bucket)
+    assert objects["KeyCount"] == 0
     assert not (promotion.folder.root / "locks/qa").exists()
-    return [each.code for each in refused.value.findings]
+    return [finding.code for finding in refusal_info.value.findings]
 
 
 def test_a_policy_of_the_target(tested: Promotion) -> None:

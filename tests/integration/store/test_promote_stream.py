@@ -22,9 +22,11 @@ def copied(promotion: Promotion, **changes: Any) -> bool:
     """Whether an object `one`, found with these changes, becomes the object `two`."""
     s3, bucket = promotion.s3("staging"), promotion.bucket("staging")
     s3.put_object(Bucket=bucket, Key="one", Body=b"12345")
-    found = replace(source_object(s3, ObjectPlace(bucket, "one")), **changes)
+    actual_object = replace(source_object(s3, ObjectPlace(bucket, "one")), **changes)
     with Streams() as streams:
-        return streams.copy(found, s3, ObjectPlace(bucket, "two"), "", lambda _: None, only_if_new=True)
+        return streams.copy(
+            actual_object, s3, ObjectPlace(bucket, "two"), "", lambda _: None, only_if_new=True
+        )
 
 
 def test_what_arrives_with_another_checksum_is_refused_and_not_kept(promotion: Promotion) -> None:
@@ -48,28 +50,28 @@ def test_a_key_that_another_promotion_takes_meanwhile_stays_as_it_is(promotion: 
 
 def test_where_a_connection_breaks_the_next_one_goes_on(promotion: Promotion) -> None:
     reader = promotion.another_s3("staging")
-    broken: list[int] = []
+    broken_numbers: list[int] = []
 
     def break_once(parsed: dict[str, Any], **_: object) -> None:
-        if not broken:
-            broken.append(1)
+        if not broken_numbers:
+            broken_numbers.append(1)
             parsed["Body"] = StreamingBody(io.BytesIO(b"12"), 5)
 
     reader.meta.events.register("after-call.s3.GetObject", break_once)
     assert copied(promotion, s3=reader)
     found = promotion.s3("staging").get_object(Bucket=promotion.bucket("staging"), Key="two")
-    assert (broken, found["Body"].read()) == ([1], b"12345")
+    assert (broken_numbers, found["Body"].read()) == ([1], b"12345")
 
 
 def test_what_the_server_may_not_copy_goes_through_this_process(promotion: Promotion) -> None:
     (archive,) = promotion.test().archives
-    denied = promotion.another_s3("qa")
+    client = promotion.another_s3("qa")
     for call in ("CopyObject", "UploadPartCopy"):
-        denied.meta.events.register(f"before-call.s3.{call}", _deny)
-    done = promotion.promote("qa", target_s3=denied)
-    assert (done.copies, done.streams) == (1, 1)
+        client.meta.events.register(f"before-call.s3.{call}", _deny)
+    result = promotion.promote("qa", target_s3=client)
+    assert (result.copies, result.streams) == (1, 1)
     assert promotion.keys("qa", "archives/") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
-    assert "Uploads" not in denied.list_multipart_uploads(Bucket=promotion.bucket("qa"))
+    assert "Uploads" not in client.list_multipart_uploads(Bucket=promotion.bucket("qa"))
 
 
 def _deny(**_: object) -> None:

@@ -38,24 +38,24 @@ def spec_in(promotion: Promotion, name: str) -> EndpointSpec:
 def refusal(promotion: Promotion, message: str = "tested") -> str:
     """What a promotion is refused for; nothing more was copied."""
     before = promotion.keys("prod")
-    with pytest.raises(FindingsError, match=message) as refused:
+    with pytest.raises(FindingsError, match=message) as refusal_info:
         promotion.promote()
     assert promotion.keys("prod") == before
-    (found,) = refused.value.findings
-    return f"{found.file.name if found.file else ''}:{found.line} {found.code} {found.message} | {found.hint}"
+    (finding,) = refusal_info.value.findings
+    return f"{finding.file.name if finding.file else ''}:{finding.line} {finding.code} {finding.message} | {finding.hint}"
 
 
 def test_the_spec_that_was_tested_lies_beside_its_lock(promoted: Promotion) -> None:
     promoted.folder.write("profiles/gpu.yaml", "logs: {retention_days: 30}\n")
     promoted.folder.spec("profile: gpu\n")
     promoted.test()
-    done = promoted.promote()
+    result = promoted.promote()
     root = promoted.folder.root
-    assert [str(file.relative_to(root)) for file in done.files] == [
+    assert [str(file.relative_to(root)) for file in result.files] == [
         "locks/prod/sentences.spec.yaml",
         "locks/prod/sentences.lock.yaml",
     ]
-    assert done.differences == {ENDPOINT: ()}
+    assert result.differences == {ENDPOINT: ()}
     assert promoted.folder.findings("prod") == []
     assert spec_in(promoted, "prod").logs.retention_days == 30
 
@@ -166,7 +166,7 @@ def test_a_profile_that_only_the_source_overrides_with_is_on_purpose(promoted: P
 
 def test_nothing_is_copied_or_written_if_the_templates_cannot_be_made(promoted: Promotion) -> None:
     def failing(project: Project, endpoints: Sequence[str]) -> tuple[str, dict[str, str]]:
-        assert [project.load(each).spec.endpoint for each in endpoints] == [ENDPOINT]
+        assert [project.load(endpoint).spec.endpoint for endpoint in endpoints] == [ENDPOINT]
         assert project.lock(ENDPOINT).promoted_from == "staging"
         raise CannotRunError("no Node.js", "install it")
 
@@ -178,8 +178,10 @@ def test_nothing_is_copied_or_written_if_the_templates_cannot_be_made(promoted: 
     assert promoted.keys("prod") == []
     promoted.promote(templates=lambda _, names: ("1.0", dict.fromkeys(names, f"sha256:{1:064}")))
     assert load_lock(folder / "sentences.lock.yaml").product == "1.0"
-    again = promoted.promote(templates=lambda _, names: ("1.0", dict.fromkeys(names, f"sha256:{1:064}")))
-    assert again.files == ()
+    second_result = promoted.promote(
+        templates=lambda _, names: ("1.0", dict.fromkeys(names, f"sha256:{1:064}"))
+    )
+    assert second_result.files == ()
 
 
 class TestAdoption:
@@ -195,8 +197,8 @@ class TestAdoption:
         assert adopted_specs(open_project(root, "prod")) == [root / "locks/prod/sentences.spec.yaml"]
         assert adopted_specs(open_project(root, "prod")) == []
         after = promotion.folder.resolve("prod")
-        ignored = {"models", "overrides"}
-        assert after.spec.model_dump(exclude=ignored) == before.spec.model_dump(exclude=ignored)
+        texts = {"models", "overrides"}
+        assert after.spec.model_dump(exclude=texts) == before.spec.model_dump(exclude=texts)
         assert after.archives[0].key == before.archives[0].key
 
     def test_an_environment_that_follows_main_adopts_nothing(self, promotion: Promotion) -> None:
@@ -210,7 +212,7 @@ class TestAdoption:
         assert adopted_specs(project) == []
         with pytest.raises(FindingsError, match="its `environments` has staging"):
             adopted_specs(project, [ENDPOINT])
-        assert [each.code for each in all_findings(project)] == ["FL842"]
+        assert [finding.code for finding in all_findings(project)] == ["FL842"]
 
     def test_a_null_that_takes_a_default_away_still_does(self, promoted: Promotion) -> None:
         environment(promoted, "prod", PROMOTED + "defaults: {environment: {LOG: '1'}}\n")

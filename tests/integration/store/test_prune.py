@@ -46,21 +46,23 @@ def test_what_lies_elsewhere_in_the_bucket_stays(artifact_bucket: ArtifactBucket
 def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
     artifact_bucket: ArtifactBucket, folder: FleetFolder
 ) -> None:
-    other = "c" * 64
+    other_text = "c" * 64
     lock = folder.root / "locks/dev/any.lock.yaml"
     engine = f'engines: {{m: {{key: "{DIGEST}", onnx: "{DIGEST}", size: 1}}}}'
     lock.write_text(
         f'endpoint: any\narchives: {{a: {{digest: "{DIGEST}", size: 1, {engine}, models: [m]}}}}\n'
     )
-    kept = [artifact_bucket.put(f"engines/plans/{HEX}/{name}") for name in ("manifest.json", "model.plan")]
-    kept += [
+    kept_texts = [
+        artifact_bucket.put(f"engines/plans/{HEX}/{name}") for name in ("manifest.json", "model.plan")
+    ]
+    kept_texts += [
         artifact_bucket.put(f"engines/{name}") for name in ("leases/x.json", "onnx/x.onnx", "scripts/x.zip")
     ]
     for name in ("failure.json", "manifest.json", "model.plan", "request.json"):
-        artifact_bucket.put(f"engines/plans/{other}/{name}")
+        artifact_bucket.put(f"engines/plans/{other_text}/{name}")
     (unit,) = prune(artifact_bucket).units
-    assert unit.name == f"engines/plans/{other}/"
-    assert artifact_bucket.held() == sorted(kept)
+    assert unit.name == f"engines/plans/{other_text}/"
+    assert artifact_bucket.held() == sorted(kept_texts)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +117,8 @@ def test_models_of_all_pages_count(artifact_bucket: ArtifactBucket) -> None:
         if page + 1 < len(models):
             parsed["NextToken"] = str(page + 1)
 
-    kept = [artifact_bucket.put(f"endpoints/{name}/{HEX}.tar.gz") for name in ("a", "b", "c")]
-    for key in kept:
+    kept_texts = [artifact_bucket.put(f"endpoints/{name}/{HEX}.tar.gz") for name in ("a", "b", "c")]
+    for key in kept_texts:
         model(
             artifact_bucket,
             key.split("/")[1],
@@ -125,7 +127,7 @@ def test_models_of_all_pages_count(artifact_bucket: ArtifactBucket) -> None:
     artifact_bucket.sagemaker.meta.events.register("before-parameter-build.sagemaker.ListModels", note_page)
     artifact_bucket.sagemaker.meta.events.register("after-call.sagemaker.ListModels", one_a_page)
     prune(artifact_bucket)
-    assert artifact_bucket.held() == kept
+    assert artifact_bucket.held() == kept_texts
 
 
 def test_what_a_lock_names_stays_also_without_a_spec(artifact_bucket: ArtifactBucket) -> None:
@@ -135,11 +137,11 @@ def test_what_a_lock_names_stays_also_without_a_spec(artifact_bucket: ArtifactBu
     artifact_bucket.set_of({"a": "x = 5\n"}, "live", version=1)
     artifact_bucket.lock()
     artifact_bucket.publish()
-    held = artifact_bucket.held()
+    lines = artifact_bucket.held()
     for spec in artifact_bucket.folder.root.glob("model_specs/*.yaml"):
         spec.unlink()
     assert prune(artifact_bucket, keep=0).objects == {}
-    assert artifact_bucket.held() == held
+    assert artifact_bucket.held() == lines
 
 
 @pytest.mark.parametrize(
@@ -176,8 +178,8 @@ def released(artifact_bucket: ArtifactBucket, *codes: str) -> list[str]:
         artifact_bucket.lock()
         artifact_bucket.publish()
         record_release(artifact_bucket.s3, artifact_bucket.endpoints[0])
-        others = ("releases/", "owners/")
-        put.append({key for key in set(artifact_bucket.held()) - before if not key.startswith(others)})
+        other_texts = ("releases/", "owners/")
+        put.append({key for key in set(artifact_bucket.held()) - before if not key.startswith(other_texts)})
     (artifact_bucket.folder.root / "model_specs/sentences.yaml").unlink()
     forget_lock(artifact_bucket, "sentences")
     return [sorted(keys) for keys in put]  # type: ignore[misc]
@@ -188,8 +190,8 @@ def test_what_the_last_releases_of_an_endpoint_use_stays(artifact_bucket: Artifa
     put = released(artifact_bucket, "x = 1\n", "x = 2\n", "x = 3\n")
     releases, owners = artifact_bucket.held("releases/"), artifact_bucket.held("owners/")
     prune(artifact_bucket, keep)
-    kept = [key for keys in put[3 - keep :] for key in keys] if keep else []
-    assert artifact_bucket.held() == sorted([*kept, *(owners if keep else []), *releases[3 - keep :]])
+    kept_keys = [key for keys in put[3 - keep :] for key in keys] if keep else []
+    assert artifact_bucket.held() == sorted([*kept_keys, *(owners if keep else []), *releases[3 - keep :]])
 
 
 def test_each_endpoint_has_its_own_last_releases(artifact_bucket: ArtifactBucket) -> None:

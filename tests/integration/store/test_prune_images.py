@@ -48,13 +48,13 @@ def built(bucket: ArtifactBucket, repository: ContainerRepository, tag: str) -> 
 
 
 def tags(bucket: ArtifactBucket) -> list[str]:
-    found = bucket.ecr.describe_images(repositoryName=REPOSITORY)["imageDetails"]
-    return sorted(tag for each in found for tag in each.get("imageTags", ["none"]))
+    image_details = bucket.ecr.describe_images(repositoryName=REPOSITORY)["imageDetails"]
+    return sorted(tag for image_detail in image_details for tag in image_detail.get("imageTags", ["none"]))
 
 
 def lock(bucket: ArtifactBucket, digest: str, key: str = "") -> None:
-    named = f"key: sha256:{key}, " if key else ""
-    text = f'endpoint: any\nimage: {{{named}digest: "{digest}"}}\narchives: {{}}\n'
+    named_text = f"key: sha256:{key}, " if key else ""
+    text = f'endpoint: any\nimage: {{{named_text}digest: "{digest}"}}\narchives: {{}}\n'
     bucket.folder.write("locks/dev/any.lock.yaml", text)
 
 
@@ -64,7 +64,7 @@ def test_an_image_that_nothing_names_goes_with_its_record(
     digest = built(bucket, repository, OLD)
     plan = prune(bucket)
     (unit,) = plan.units
-    assert (unit.name, [each.digest for each in plan.images]) == (f"{REPOSITORY}@{digest}", [digest])
+    assert (unit.name, [image.digest for image in plan.images]) == (f"{REPOSITORY}@{digest}", [digest])
     assert sorted(plan.objects) == [f"images/built/{OLD}/{name}.json" for name in ("manifest", "request")]
     assert (tags(bucket), bucket.held("images/")) == ([], [])
 
@@ -91,7 +91,7 @@ def test_the_image_of_a_model_stays(
     digest = built(bucket, repository, NEW)
     container = {"Image": f"{URI}{named.replace('DIGEST', digest)}"}
     model(bucket, **({"Containers": [container]} if several else {"PrimaryContainer": container}))
-    assert [each.tags for each in prune(bucket).images] == [(OLD,)]
+    assert [image.tags for image in prune(bucket).images] == [(OLD,)]
     assert tags(bucket) == [NEW]
 
 
@@ -137,8 +137,8 @@ def test_an_image_is_as_young_as_its_record(bucket: ArtifactBucket, repository: 
     built(bucket, repository, OLD)
 
     def pushed_long_ago(parsed: dict[str, Any], **_: object) -> None:
-        for each in parsed["imageDetails"]:
-            each["imagePushedAt"] = later(hours=-1000)
+        for image_detail in parsed["imageDetails"]:
+            image_detail["imagePushedAt"] = later(hours=-1000)
 
     events = bucket.ecr.meta.events
     events.register("after-call.ecr.DescribeImages", pushed_long_ago, unique_id="age")
@@ -193,16 +193,16 @@ def test_more_images_than_one_request_takes_go_in_batches(
     monkeypatch.setattr(image_prune, "BATCH", 2)
     for number in range(3):
         repository.push([layer([f"opt/{number}"])], tag=f"{number:064}")
-    asked: list[int] = []
+    requested_numbers: list[int] = []
 
     def note(params: dict[str, Any], **_: object) -> None:
-        asked.append(len(params["imageIds"]))
+        requested_numbers.append(len(params["imageIds"]))
 
     event = "before-parameter-build.ecr.BatchDeleteImage"
     bucket.ecr.meta.events.register(event, note, unique_id="batch")
     assert len(prune(bucket).images) == 3
     bucket.ecr.meta.events.unregister(event, unique_id="batch")
-    assert (asked, tags(bucket)) == ([2, 1], [])
+    assert (requested_numbers, tags(bucket)) == ([2, 1], [])
 
 
 def test_an_image_that_is_needed_since_it_was_shown_stays(

@@ -110,9 +110,9 @@ def test_a_run_that_was_interrupted_is_gone_on_with_by_the_next(
     with pytest.raises(Interruption):
         artifact_bucket.publish()
     artifact_bucket.s3.meta.events.unregister(event, interrupt)
-    uploaded = len(artifact_bucket.held("archives/"))
+    number = len(artifact_bucket.held("archives/"))
     assert artifact_bucket.publish() == PublishResult(
-        uploads=2 - uploaded, bytes=(2 - uploaded) * SIZE, copies=2, present=0
+        uploads=2 - number, bytes=(2 - number) * SIZE, copies=2, present=0
     )
     assert artifact_bucket.publish() == PublishResult(present=2)
 
@@ -123,9 +123,9 @@ def test_a_repository_that_changed_since_the_lock_is_refused_by_its_archive_and_
     artifact_bucket.single()
     artifact_bucket.lock()
     folder.write("sentences/embed/1/model.py", "x = 2\n")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         artifact_bucket.publish()
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert (finding.code, finding.file, finding.line) == (
         "FL303",
         folder.root / "model_specs/sentences.yaml",
@@ -147,9 +147,9 @@ def test_a_promoted_lock_is_not_to_be_written_anew(
     lock = folder.root / "locks/dev/sentences.lock.yaml"
     lock.write_text(lock.read_text().replace("archives:", "promoted_from: staging\narchives:"))
     folder.write("sentences/embed/1/model.py", "x = 2\n")
-    with pytest.raises(FindingsError, match="which was promoted from 'staging'") as refused:
+    with pytest.raises(FindingsError, match="which was promoted from 'staging'") as refusal:
         artifact_bucket.publish()
-    assert "`fleet promote --from staging --to dev sentences`" in refused.value.findings[0].hint
+    assert "`fleet promote --from staging --to dev sentences`" in refusal.value.findings[0].hint
 
 
 def test_all_refusals_are_told_together_and_everything_else_is_published(
@@ -160,9 +160,9 @@ def test_all_refusals_are_told_together_and_everything_else_is_published(
     artifact_bucket.lock()
     folder.write("zoo/a/model/1/model.py", "x = 9\n")
     folder.write("sentences/embed/1/model.py", "x = 9\n")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         artifact_bucket.publish()
-    assert [finding.code for finding in refused.value.findings] == ["FL303", "FL303"]
+    assert [finding.code for finding in refusal.value.findings] == ["FL303", "FL303"]
     model_data = artifact_bucket.endpoints[1].model_data
     assert artifact_bucket.held("endpoints/") == [f"{model_data}b.tar.gz", f"{model_data}c.tar.gz"]
 
@@ -185,9 +185,9 @@ def test_a_published_version_of_a_live_set_is_never_overwritten(artifact_bucket:
     before = artifact_bucket.body("endpoints/zoo/live/a-v1.tar.gz")
     artifact_bucket.set_of({"a": "x = 3\n", "b": "x = 2\n", "c": "x = 4\n"}, version=1)
     artifact_bucket.lock()
-    with pytest.raises(FindingsError, match="FL304: s3://.*/live/a-v1.tar.gz has other content") as refused:
+    with pytest.raises(FindingsError, match="FL304: s3://.*/live/a-v1.tar.gz has other content") as refusal:
         artifact_bucket.publish()
-    assert [finding.hint for finding in refused.value.findings] == ["raise the `version` of archive 'a'"]
+    assert [finding.hint for finding in refusal.value.findings] == ["raise the `version` of archive 'a'"]
     assert artifact_bucket.body("endpoints/zoo/live/a-v1.tar.gz") == before
     assert "endpoints/zoo/live/c-v1.tar.gz" in artifact_bucket.held()
 
@@ -196,22 +196,24 @@ def test_of_two_publishers_of_one_live_name_one_is_refused(
     artifact_bucket: ArtifactBucket, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = FleetFolder(tmp_path_factory.mktemp("other"))
-    other = ArtifactBucket(elsewhere, artifact_bucket.s3, artifact_bucket.sagemaker, artifact_bucket.ecr)
-    other.folder.environment()
-    for each, code in ((artifact_bucket, "x = 1\n"), (other, "x = 2\n")):
+    other_bucket = ArtifactBucket(
+        elsewhere, artifact_bucket.s3, artifact_bucket.sagemaker, artifact_bucket.ecr
+    )
+    other_bucket.folder.environment()
+    for each, code in ((artifact_bucket, "x = 1\n"), (other_bucket, "x = 2\n")):
         each.set_of({"a": code}, version=1)
         each.lock()
 
     def publish_the_other(**_: Any) -> None:
         artifact_bucket.s3.meta.events.unregister(event, publish_the_other)
-        other.publish()
+        other_bucket.publish()
 
     event = "before-call.s3.CopyObject"
     artifact_bucket.s3.meta.events.register(event, publish_the_other)
     with pytest.raises(FindingsError, match="FL304"):
         artifact_bucket.publish()
     stream = gzip.decompress(artifact_bucket.body("endpoints/zoo/live/a-v1.tar.gz"))
-    assert digest_of_bytes(stream) == other.endpoints[0].archives[0].digest
+    assert digest_of_bytes(stream) == other_bucket.endpoints[0].archives[0].digest
 
 
 def test_what_was_put_into_the_store_by_hand_is_known_again_once_it_is_published(
@@ -220,8 +222,8 @@ def test_what_was_put_into_the_store_by_hand_is_known_again_once_it_is_published
     artifact_bucket.set_of({"a": "x = 1\n"})
     artifact_bucket.lock()
     artifact_bucket.publish()
-    (stored,) = artifact_bucket.held("archives/")
-    artifact_bucket.put(stored, artifact_bucket.body(stored))
+    (stored_line,) = artifact_bucket.held("archives/")
+    artifact_bucket.put(stored_line, artifact_bucket.body(stored_line))
     artifact_bucket.set_of({"b": "x = 1\n"}, "live", version=1)
     artifact_bucket.lock()
     assert artifact_bucket.publish() == PublishResult(copies=1, present=1)
@@ -259,8 +261,8 @@ def test_files_that_are_not_all_there_are_made_whole(artifact_bucket: ArtifactBu
     file = f"{artifact_bucket.endpoints[0].model_data}embed/1/model.py"
     marker = next(key for key in artifact_bucket.held() if key.endswith(".files"))
     artifact_bucket.s3.delete_object(Bucket=BUCKET, Key=file if lost == "endpoint" else marker)
-    done = artifact_bucket.publish()
-    assert (done.uploads, done.copies) == (0 if lost == "endpoint" else 1, 1)
+    result = artifact_bucket.publish()
+    assert (result.uploads, result.copies) == (0 if lost == "endpoint" else 1, 1)
     assert artifact_bucket.body(file) == b"x = 1\n"
     assert artifact_bucket.publish() == PublishResult(present=1)
 

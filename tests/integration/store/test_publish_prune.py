@@ -64,9 +64,9 @@ def test_a_clock_that_becomes_wrong_before_the_answer_stops_it(artifact_bucket: 
 def test_age_goes_by_the_clock_that_dates_objects(artifact_bucket: ArtifactBucket) -> None:
     artifact_bucket.put(store_key(DIGEST))
     edge = datetime.now(UTC) + timedelta(hours=24)
-    early, late = edge - timedelta(minutes=2), edge + timedelta(minutes=2)
-    assert work(artifact_bucket, now=early, clock=late).plan().units == ()
-    assert len(work(artifact_bucket, now=late, clock=early).plan().units) == 1
+    early_edge, late = edge - timedelta(minutes=2), edge + timedelta(minutes=2)
+    assert work(artifact_bucket, now=early_edge, clock=late).plan().units == ()
+    assert len(work(artifact_bucket, now=late, clock=early_edge).plan().units) == 1
 
 
 @pytest.mark.parametrize("date", ["", "yesterday"])
@@ -78,12 +78,15 @@ def test_an_answer_of_s3_without_a_date_stops_it(artifact_bucket: ArtifactBucket
 
 
 def test_what_changed_since_it_was_shown_stays(artifact_bucket: ArtifactBucket) -> None:
-    changed, same = artifact_bucket.put("endpoints/a/x.tar.gz"), artifact_bucket.put("endpoints/a/y.tar.gz")
+    changed_text, same = (
+        artifact_bucket.put("endpoints/a/x.tar.gz"),
+        artifact_bucket.put("endpoints/a/y.tar.gz"),
+    )
     pruning = work(artifact_bucket)
     plan = pruning.plan()
-    artifact_bucket.put(changed, b"another")
+    artifact_bucket.put(changed_text, b"another")
     assert list(pruning.remove(plan).objects) == [same]
-    assert artifact_bucket.held() == [changed]
+    assert artifact_bucket.held() == [changed_text]
 
 
 def test_what_is_needed_since_it_was_shown_stays(artifact_bucket: ArtifactBucket) -> None:
@@ -108,10 +111,10 @@ def test_uploads_that_nobody_completed_are_aborted(artifact_bucket: ArtifactBuck
     artifact_bucket.s3.meta.events.register("after-call.s3.ListMultipartUploads", say_when)
     assert work(artifact_bucket, now=later(hours=23)).plan().uploads == ()
     prune(artifact_bucket)
-    left = artifact_bucket.s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]
-    assert [upload["Key"] for upload in left] == ["engines/c.plan"]
+    remaining_uploads = artifact_bucket.s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]
+    assert [upload["Key"] for upload in remaining_uploads] == ["engines/c.plan"]
     artifact_bucket.s3.abort_multipart_upload(
-        Bucket=BUCKET, Key="engines/c.plan", UploadId=left[0]["UploadId"]
+        Bucket=BUCKET, Key="engines/c.plan", UploadId=remaining_uploads[0]["UploadId"]
     )
 
 

@@ -73,7 +73,10 @@ def test_a_spec_that_changed_is_a_release_and_who_deploys_the_same_again_is_none
     assert len(bucket.held("releases/")) == 2
     changed(bucket, "instance: {type: ml.g5.xlarge, count: 2}")
     record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, "ben"))
-    names = [each.source and each.source.actor.name for each in last_releases(bucket.s3, BUCKET, "sentences")]
+    names = [
+        release.source and release.source.actor.name
+        for release in last_releases(bucket.s3, BUCKET, "sentences")
+    ]
     assert names == ["user/ben", "user/anna", None]
 
 
@@ -102,8 +105,8 @@ def changed(bucket: ArtifactBucket, instance: str) -> None:
 
 
 def source_of(bucket: ArtifactBucket, name: str) -> ReleaseSource:
-    who = Actor(arn=f"arn:aws:iam::111122223333:user/{name}")
-    return release_source(bucket.project, "sentences", who, Checkout(commit="c" * 40))
+    actor = Actor(arn=f"arn:aws:iam::111122223333:user/{name}")
+    return release_source(bucket.project, "sentences", actor, Checkout(commit="c" * 40))
 
 
 def test_what_did_not_change_is_no_release(bucket: ArtifactBucket) -> None:
@@ -121,8 +124,10 @@ def test_the_same_content_in_another_form_is_a_release(bucket: ArtifactBucket) -
 def test_a_rollback_is_a_release_and_the_newest_comes_first(bucket: ArtifactBucket) -> None:
     ran = [bucket.endpoints[0].model_data, release(bucket, "x = 2\n"), release(bucket, "x = 1\n")]
     releases = last_releases(bucket.s3, BUCKET, "sentences", 10)
-    assert [each.model_data for each in releases] == ran[::-1]
-    assert [each.time for each in releases] == sorted((each.time for each in releases), reverse=True)
+    assert [release.model_data for release in releases] == ran[::-1]
+    assert [release.time for release in releases] == sorted(
+        (release.time for release in releases), reverse=True
+    )
     assert ran[0] == ran[2]
 
 
@@ -145,8 +150,8 @@ def test_endpoints_whose_names_begin_alike_have_their_own(bucket: ArtifactBucket
 
 
 def test_a_release_that_cannot_be_read_is_named_and_stops_no_deploy(bucket: ArtifactBucket) -> None:
-    broken = bucket.put("releases/sentences/9999-01-01T00:00:00.000000Z.json", b"{")
-    with pytest.raises(FindingsError, match=f"FL325: s3://{BUCKET}/{broken} is not a valid release"):
+    broken_text = bucket.put("releases/sentences/9999-01-01T00:00:00.000000Z.json", b"{")
+    with pytest.raises(FindingsError, match=f"FL325: s3://{BUCKET}/{broken_text} is not a valid release"):
         last_releases(bucket.s3, BUCKET, "sentences", 1)
     release(bucket, "x = 2\n")
     assert len(bucket.held("releases/")) == 3
@@ -171,5 +176,5 @@ def test_deploys_of_two_clones_at_one_moment_are_two_releases(bucket: ArtifactBu
 
     events.register(name, deploy_theirs)
     record_release(bucket.s3, mine)
-    found = [each.model_data for each in last_releases(bucket.s3, BUCKET, "sentences", 2)]
-    assert found == [mine.model_data, theirs.model_data]
+    model_data = [release.model_data for release in last_releases(bucket.s3, BUCKET, "sentences", 2)]
+    assert model_data == [mine.model_data, theirs.model_data]

@@ -35,9 +35,9 @@ REFUSED = {
 @pytest.mark.parametrize(("files", "code"), REFUSED.values(), ids=REFUSED)
 def test_a_folder_is_not_locked(folder: FleetFolder, files: dict[str, bytes], code: str) -> None:
     on_disk(files, folder.root / "repository")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(folder.root, "dev"))
-    assert code in {each.code for each in refused.value.findings}
+    assert code in {finding.code for finding in refusal.value.findings}
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])

@@ -59,18 +59,18 @@ def stored(promotion: Promotion, found: EarlierRelease) -> None:
 def test_the_release_before_the_last_change_comes_back_whole(
     promotion: Promotion, repository: GitRepository
 ) -> None:
-    found, root = release(promotion), promotion.folder.root
-    stored(promotion, found)
+    actual_release, root = release(promotion), promotion.folder.root
+    stored(promotion, actual_release)
     project = open_project(root, "prod")
-    key, *contents = release_changes(project, found)
+    key, *contents = release_changes(project, actual_release)
     assert key.startswith("`scaling`: {")
     assert [line for line in contents if line.startswith("embed/")] == contents
     assert "embed/1/empty.py new" in contents
-    assert [file.name for file in write_release(found, promotion.folder.root)] == [
+    assert [file.name for file in write_release(actual_release, promotion.folder.root)] == [
         "sentences.spec.yaml",
         "sentences.lock.yaml",
     ]
-    assert not [each for each in repository.diff("main~1") if each.startswith("locks/prod/")]
+    assert not [line for line in repository.diff("main~1") if line.startswith("locks/prod/")]
     assert promotion.folder.findings("prod") == []
 
 
@@ -78,10 +78,10 @@ def test_what_is_not_committed_yet_is_taken_back_by_naming_the_last_commit(
     promotion: Promotion, repository: GitRepository
 ) -> None:
     lock = promotion.folder.root / "locks/prod/sentences.lock.yaml"
-    committed = load_lock(lock)
+    committed_lock = load_lock(lock)
     lock.write_text(lock.read_text().replace("promoted_from: staging", "promoted_from: qa"))
     write_release(release(promotion, "HEAD"), promotion.folder.root)
-    assert load_lock(lock) == committed
+    assert load_lock(lock) == committed_lock
 
 
 def test_any_commit_can_be_named(promotion: Promotion, repository: GitRepository) -> None:
@@ -94,25 +94,25 @@ def test_any_commit_can_be_named(promotion: Promotion, repository: GitRepository
 def test_a_release_whose_archive_is_gone_is_refused_and_nothing_is_written(
     promotion: Promotion, repository: GitRepository
 ) -> None:
-    found = release(promotion)
-    digest = found.lock.archives[ENDPOINT].digest.removeprefix("sha256:")
+    actual_release = release(promotion)
+    digest = actual_release.lock.archives[ENDPOINT].digest.removeprefix("sha256:")
     bucket = promotion.bucket("prod")
     promotion.s3("prod").delete_object(Bucket=bucket, Key=f"archives/{digest}.tar.gz")
     with pytest.raises(FindingsError, match="is not in the store"):
-        stored(promotion, found)
+        stored(promotion, actual_release)
 
 
 def test_a_store_that_has_something_else_under_the_name_is_refused(
     promotion: Promotion, repository: GitRepository
 ) -> None:
-    found = release(promotion)
-    digest = found.lock.archives[ENDPOINT].digest.removeprefix("sha256:")
+    actual_release = release(promotion)
+    digest = actual_release.lock.archives[ENDPOINT].digest.removeprefix("sha256:")
     key, bucket = f"archives/{digest}.tar.gz", promotion.bucket("prod")
     promotion.s3("prod").put_object(
         Bucket=bucket, Key=key, Body=b"x", Metadata={"tar-digest": "sha256:other"}
     )
     with pytest.raises(FindingsError, match="has the digest sha256:other"):
-        stored(promotion, found)
+        stored(promotion, actual_release)
 
 
 def test_a_first_release_has_none_before_it(promotion: Promotion, repository: GitRepository) -> None:
@@ -134,8 +134,8 @@ def test_a_lock_without_a_spec_is_not_brought_back_half(
 def test_an_environment_that_follows_main_gets_its_lock_and_the_spec(
     promotion: Promotion, repository: GitRepository
 ) -> None:
-    found = release(promotion, environment="staging")
-    assert [file.name for file in write_release(found, promotion.folder.root)] == [
+    actual_release = release(promotion, environment="staging")
+    assert [file.name for file in write_release(actual_release, promotion.folder.root)] == [
         "sentences.yaml",
         "sentences.lock.yaml",
     ]
@@ -169,10 +169,10 @@ def test_a_subject_and_a_file_of_any_bytes_are_read(promotion: Promotion, reposi
 def test_line_ends_of_this_clone_are_no_other_release(
     promotion: Promotion, repository: GitRepository
 ) -> None:
-    found = release(promotion).commit
+    commit = release(promotion).commit
     for file in (promotion.folder.root / "locks/prod").iterdir():
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    assert release(promotion).commit == found
+    assert release(promotion).commit == commit
 
 
 class TestRelease:
@@ -192,21 +192,21 @@ class TestRelease:
         self, promotion: Promotion, repository: GitRepository, first: str
     ) -> None:
         project = open_project(promotion.folder.root, "prod")
-        found = release_to_restore(project, ENDPOINT, first, promotion.s3("prod"))
-        assert found.commit.id == repository.git("rev-parse", "main~1").strip()
-        write_release(found, promotion.folder.root)
-        assert not [each for each in repository.diff("main~1") if each.startswith("locks/prod/")]
+        release = release_to_restore(project, ENDPOINT, first, promotion.s3("prod"))
+        assert release.commit.id == repository.git("rev-parse", "main~1").strip()
+        write_release(release, promotion.folder.root)
+        assert not [line for line in repository.diff("main~1") if line.startswith("locks/prod/")]
 
     def test_a_release_whose_archives_were_pruned_is_refused(
         self, promotion: Promotion, repository: GitRepository, first: str
     ) -> None:
         project = open_project(promotion.folder.root, "prod")
-        found = release_to_restore(project, ENDPOINT, first, promotion.s3("prod"))
-        digest = found.lock.archives[ENDPOINT].digest.removeprefix("sha256:")
+        release = release_to_restore(project, ENDPOINT, first, promotion.s3("prod"))
+        digest = release.lock.archives[ENDPOINT].digest.removeprefix("sha256:")
         for key in promotion.keys("prod", f"archives/{digest}"):
             promotion.s3("prod").delete_object(Bucket=promotion.bucket("prod"), Key=key)
         with pytest.raises(FindingsError, match="is not in the store"):
-            stored(promotion, found)
+            stored(promotion, release)
 
     def test_a_commit_that_this_clone_lacks_is_named(
         self, promotion: Promotion, repository: GitRepository, first: str

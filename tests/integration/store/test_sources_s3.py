@@ -37,12 +37,12 @@ def test_the_lock_of_a_repository_in_s3_is_that_of_the_same_folder(there: Reposi
     there.spec(form, digest(stream))
     there.prefix(files) if form == "team/" else there.archive(stream)
     (lock,) = there.lock()
-    found = load_lock(lock)
+    actual_lock = load_lock(lock)
     on_disk(files, there.folder.root / "r")
     there.folder.spec(base=SPEC.replace("../repository", "../r"))
     there.lock()
-    assert found == load_lock(lock)
-    assert found.archives["sentences"].digest == digest(stream)
+    assert actual_lock == load_lock(lock)
+    assert actual_lock.archives["sentences"].digest == digest(stream)
 
 
 PARTS = st.sampled_from(["a", "a-b", "a_b", "B", "ü", "10", "9", ".hidden", "__pycache__", "a b", "~"])
@@ -50,7 +50,7 @@ CONTENTS = st.binary(max_size=30).filter(lambda content: not content.startswith(
 """Of files that are no pointers of Git LFS."""
 TREES = st.dictionaries(
     st.lists(PARTS, min_size=1, max_size=4).map("/".join), CONTENTS, min_size=1, max_size=8
-).filter(lambda files: not any(path.startswith(f"{other}/") for path in files for other in files))
+).filter(lambda files: not any(path.startswith(f"{file}/") for path in files for file in files))
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -58,16 +58,16 @@ TREES = st.dictionaries(
 def test_a_prefix_is_packed_as_a_folder_of_the_same_files(
     repositories_s3: S3Client, folder: FleetFolder, files: dict[str, bytes]
 ) -> None:
-    there = Repositories(repositories_s3, folder)
+    repositories = Repositories(repositories_s3, folder)
     # A folder that has nothing but hidden files is not packed, and S3 has it by them.
     above = {"/".join(takewhile(belongs, path.split("/")[:-1])) for path in files}
     files |= {f"{each}/0".lstrip("/"): b"" for each in above}
-    there.prefix(files)
+    repositories.prefix(files)
     location = S3Location(bucket=BUCKET, key="team/", mark=Mark(Path("spec.yaml"), 1, 1))
     stream = packed(files)
-    passed = io.BytesIO()
-    S3PrefixSource(repositories_s3, location, digest(stream), ServingContainer()).write(passed)
-    assert passed.getvalue() == stream
+    passed_stream = io.BytesIO()
+    S3PrefixSource(repositories_s3, location, digest(stream), ServingContainer()).write(passed_stream)
+    assert passed_stream.getvalue() == stream
 
 
 def test_an_empty_object_with_a_slash_is_the_folder_that_it_stands_for(there: Repositories) -> None:
@@ -80,13 +80,13 @@ def test_an_empty_object_with_a_slash_is_the_folder_that_it_stands_for(there: Re
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
 def test_another_content_than_the_spec_expects_is_refused_with_both(there: Repositories, form: str) -> None:
-    stream, other = packed(FILES), f"sha256:{'0' * 64}"
+    stream, other_text = packed(FILES), f"sha256:{'0' * 64}"
     there.prefix()
     there.archive(stream) if form != "team/" else None
-    there.spec(form, other)
+    there.spec(form, other_text)
     finding = there.refused()
     assert finding.code == "FL307"
-    assert finding.message == f"s3://{BUCKET}/{form} has {digest(stream)}; the spec expects {other}"
+    assert finding.message == f"s3://{BUCKET}/{form} has {digest(stream)}; the spec expects {other_text}"
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])

@@ -34,24 +34,27 @@ def test_an_object_that_is_replaced_while_it_is_read_is_refused_by_name(
     injecting: Repositories, form: str
 ) -> None:
     """It is replaced when the first bytes of it, or of the file before it, have been read."""
-    there, stream = injecting, packed(FILES)
-    there.prefix()
-    there.archive(stream) if form != "team/" else None
-    there.spec(form, digest(stream))
+    repositories, stream = injecting, packed(FILES)
+    repositories.prefix()
+    repositories.archive(stream) if form != "team/" else None
+    repositories.spec(form, digest(stream))
     if form == "team/":
-        there.s3.delete_object(Bucket=BUCKET, Key="team/embed.tar.gz")
-    replaced = "team/NOTES" if form == "team/" else "team/embed.tar.gz"
+        repositories.s3.delete_object(Bucket=BUCKET, Key="team/embed.tar.gz")
+    text = "team/NOTES" if form == "team/" else "team/embed.tar.gz"
 
     def replace(parsed: Any, **_: object) -> None:
-        if there.reads == 1:
-            there.put("team/embed/1/model.py" if form == "team/" else replaced, b"x = 2\n")
+        if repositories.reads == 1:
+            repositories.put("team/embed/1/model.py" if form == "team/" else text, b"x = 2\n")
             if form != "team/":
                 parsed["Body"] = Breaking(parsed["Body"].read(10))
 
-    answering(there.s3, "after-call.s3.GetObject", replace)
-    finding = there.refused()
-    changed = "team/embed/1/model.py" if form == "team/" else replaced
-    assert (finding.code, finding.message) == ("FL305", f"s3://{BUCKET}/{changed} changed while it was read")
+    answering(repositories.s3, "after-call.s3.GetObject", replace)
+    finding = repositories.refused()
+    changed_text = "team/embed/1/model.py" if form == "team/" else text
+    assert (finding.code, finding.message) == (
+        "FL305",
+        f"s3://{BUCKET}/{changed_text} changed while it was read",
+    )
 
 
 class Breaking:
@@ -70,56 +73,56 @@ class Breaking:
 
 
 def test_a_connection_that_breaks_goes_on_where_it_was(injecting: Repositories) -> None:
-    there, stream = injecting, packed(FILES)
-    there.archive(stream)
-    there.spec("team/embed.tar.gz", digest(stream))
+    repositories, stream = injecting, packed(FILES)
+    repositories.archive(stream)
+    repositories.spec("team/embed.tar.gz", digest(stream))
 
     def break_off(parsed: Any, **_: object) -> None:
-        if there.reads < 8:
+        if repositories.reads < 8:
             parsed["Body"] = Breaking(parsed["Body"].read(40))
 
-    answering(there.s3, "after-call.s3.GetObject", break_off)
-    assert len(there.lock()) == 1
-    assert there.reads == 8
+    answering(repositories.s3, "after-call.s3.GetObject", break_off)
+    assert len(repositories.lock()) == 1
+    assert repositories.reads == 8
 
 
 def test_a_connection_that_only_breaks_is_given_up(injecting: Repositories) -> None:
-    there, stream = injecting, packed(FILES)
-    there.archive(stream)
-    there.spec("team/embed.tar.gz", digest(stream))
+    repositories, stream = injecting, packed(FILES)
+    repositories.archive(stream)
+    repositories.spec("team/embed.tar.gz", digest(stream))
 
     def break_off(parsed: Any, **_: object) -> None:
         parsed["Body"] = Breaking(b"")
 
-    answering(there.s3, "after-call.s3.GetObject", break_off)
+    answering(repositories.s3, "after-call.s3.GetObject", break_off)
     with pytest.raises(CannotRunError, match=r"sentences.yaml:5: s3://.*embed.tar.gz cannot be read"):
-        there.lock()
-    assert there.reads == 5
+        repositories.lock()
+    assert repositories.reads == 5
 
 
 def test_denied_access_ends_the_command_with_the_specs_line(injecting: Repositories) -> None:
-    there = injecting
-    there.spec("team/embed.tar.gz", f"sha256:{'0' * 64}")
+    repositories = injecting
+    repositories.spec("team/embed.tar.gz", f"sha256:{'0' * 64}")
 
     def denied(**_: object) -> tuple[Any, Any]:
         metadata = {"HTTPStatusCode": 403}
         error = {"Error": {"Code": "AccessDenied", "Message": "no"}, "ResponseMetadata": metadata}
         return type("Raw", (), {"status_code": 403})(), error
 
-    answering(there.s3, "before-call.s3.GetObject", denied)
+    answering(repositories.s3, "before-call.s3.GetObject", denied)
     with pytest.raises(CannotRunError, match=r"sentences.yaml:5: s3://.* S3 refuses: .*AccessDenied"):
-        there.lock()
+        repositories.lock()
 
 
 def test_without_credentials_the_url_and_the_line_are_told(
     repositories_s3: S3Client, folder: FleetFolder
 ) -> None:
-    there = Repositories(repositories_s3, folder)
-    there.spec("team/embed.tar.gz", f"sha256:{'0' * 64}")
+    repositories = Repositories(repositories_s3, folder)
+    repositories.spec("team/embed.tar.gz", f"sha256:{'0' * 64}")
     plain = botocore.session.Session({"profile": (None, None, None, None)})
     plain.register_component(
         "credential_provider", type("Nobody", (), {"load_credentials": lambda self: None})()
     )
     s3: S3Client = boto3.Session(botocore_session=plain, region_name="us-east-1").client("s3")
     with pytest.raises(CannotRunError, match=r"sentences.yaml:5: s3://.*embed.tar.gz cannot be read: Unable"):
-        there.lock(lambda: s3)
+        repositories.lock(lambda: s3)

@@ -43,9 +43,9 @@ def test_a_listing_has_all_pages_with_sizes_and_names_as_they_are(
         artifact_bucket.put(key, body)
     artifact_bucket.put("archives/été modèle/a b+c%20.bin", b"1234")
     artifact_bucket.requests.clear()
-    found = list_objects(artifact_bucket.s3, BUCKET, "archives/")
+    objects = list_objects(artifact_bucket.s3, BUCKET, "archives/")
     assert artifact_bucket.requests == ["ListObjectsV2"] * 4  # pages
-    assert {key: each.size for key, each in found.items()} == {
+    assert {key: each.size for key, each in objects.items()} == {
         **{key: len(body) for key, body in names.items()},
         "archives/été modèle/a b+c%20.bin": 4,
     }

@@ -45,13 +45,16 @@ def test_clones_that_promote_at_once_write_one_release_and_the_losers_are_told_w
         return load_lock(root / f"locks/prod/{ENDPOINT}.lock.yaml")
 
     with ThreadPoolExecutor(CLONES) as pool:
-        written = [lock for lock in pool.map(promote, roots) if lock is not None]
-    tested = load_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml")
-    assert written
-    assert all((each.archives, each.image) == (tested.archives, tested.image) for each in written)
-    assert tested.image is not None
-    assert tested_images.tags() == {tested.image.digest: [hexadecimal(tested_images.key)]}
-    assert tested_images.recorded()["digest"] == tested.image.digest
+        written_locks = [lock for lock in pool.map(promote, roots) if lock is not None]
+    tested_lock = load_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml")
+    assert written_locks
+    assert all(
+        (written_lock.archives, written_lock.image) == (tested_lock.archives, tested_lock.image)
+        for written_lock in written_locks
+    )
+    assert tested_lock.image is not None
+    assert tested_images.tags() == {tested_lock.image.digest: [hexadecimal(tested_images.key)]}
+    assert tested_images.recorded()["digest"] == tested_lock.image.digest
     assert len([key for key in promotion.keys("prod") if key.startswith("archives/")]) == 1
     uploads = promotion.s3("prod").list_multipart_uploads(Bucket=promotion.bucket("prod"))
     assert "Uploads" not in uploads
@@ -61,19 +64,19 @@ def test_locks_of_one_clone_at_once_leave_whole_files_and_other_clones_alone(
     folder: FleetFolder, tmp_path: Path
 ) -> None:
     folder.lock()
-    other = tmp_path / "other"
-    shutil.copytree(folder.root, other)
+    other_folder = tmp_path / "other"
+    shutil.copytree(folder.root, other_folder)
     folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-    lock, other_lock = (root / "locks/dev/sentences.lock.yaml" for root in (folder.root, other))
+    lock, other_lock = (root / "locks/dev/sentences.lock.yaml" for root in (folder.root, other_folder))
     before, former = load_lock(lock), other_lock.read_bytes()
     command = [str(Path(sys.executable).parent / "fleet"), "lock", "--env", "dev"]
-    running = [subprocess.Popen(command, cwd=folder.root, stdout=subprocess.DEVNULL) for _ in range(2)]
+    processes = [subprocess.Popen(command, cwd=folder.root, stdout=subprocess.DEVNULL) for _ in range(2)]
     contents = set[str]()
-    while any(each.poll() is None for each in running):
+    while any(process.poll() is None for process in processes):
         contents.add(load_lock(lock).archives["sentences"].digest)
-    assert [each.returncode for each in running] == [0, 0]
+    assert [process.returncode for process in processes] == [0, 0]
     after = load_lock(lock)
     assert contents <= {each.archives["sentences"].digest for each in (before, after)}
     assert before.archives != after.archives
-    assert [each.name for each in lock.parent.iterdir()] == [lock.name]
+    assert [path.name for path in lock.parent.iterdir()] == [lock.name]
     assert other_lock.read_bytes() == former

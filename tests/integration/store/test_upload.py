@@ -40,8 +40,10 @@ def test_a_small_archive_is_one_request_and_a_large_one_comes_by_parts(bucket: U
     bucket.upload(Stream(SMALL))
     assert [request.method for request in bucket.proxy.requests] == ["PUT"]
     bucket.upload(Stream(LARGE), replace(PLACE, key="other"))
-    sent = [number for number in range(1, 5) if any(each.is_part(number) for each in bucket.proxy.requests)]
-    assert sent == [1, 2, 3]
+    numbers = [
+        number for number in range(1, 5) if any(request.is_part(number) for request in bucket.proxy.requests)
+    ]
+    assert numbers == [1, 2, 3]
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
@@ -49,9 +51,9 @@ def test_every_request_that_writes_carries_the_checksum_of_what_it_writes(
     bucket: UploadBucket, size: int
 ) -> None:
     bucket.upload(Stream(size))
-    writes = [each for each in bucket.proxy.requests if each.method == "PUT" or is_complete(each)]
+    writes = [request for request in bucket.proxy.requests if request.method == "PUT" or is_complete(request)]
     assert writes
-    assert all("x-amz-checksum-crc32" in {name.lower() for name in each.headers} for each in writes)
+    assert all("x-amz-checksum-crc32" in {name.lower() for name in write.headers} for write in writes)
 
 
 def test_progress_tells_of_every_byte_of_the_stream(bucket: UploadBucket) -> None:
@@ -65,10 +67,10 @@ def test_progress_tells_of_every_byte_of_the_stream(bucket: UploadBucket) -> Non
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 def test_another_content_than_was_locked_is_not_put(bucket: UploadBucket, size: int) -> None:
     stream = Stream(size)
-    expected, stream.digest = stream.digest, "sha256:" + "0" * 64
-    with pytest.raises(ContentChangedError) as refused:
+    expected_digest, stream.digest = stream.digest, "sha256:" + "0" * 64
+    with pytest.raises(ContentChangedError) as refusal:
         bucket.upload(stream)
-    assert refused.value.content == expected
+    assert refusal.value.content == expected_digest
     assert bucket.is_empty
 
 

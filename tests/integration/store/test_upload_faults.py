@@ -90,12 +90,14 @@ def test_an_upload_that_somebody_else_has_ended_is_told_and_no_parts_are_said_to
     with ThreadPoolExecutor(1) as pool:
         upload = pool.submit(bucket.upload, Stream(LARGE))
         came.wait()
-        (left,) = bucket.s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]
-        bucket.s3.abort_multipart_upload(Bucket=BUCKET, Key=left["Key"], UploadId=left["UploadId"])
+        (remaining_upload,) = bucket.s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]
+        bucket.s3.abort_multipart_upload(
+            Bucket=BUCKET, Key=remaining_upload["Key"], UploadId=remaining_upload["UploadId"]
+        )
         may_go.set()
-        with pytest.raises(CannotRunError, match="could not be written: .*NoSuchUpload") as refused:
+        with pytest.raises(CannotRunError, match="could not be written: .*NoSuchUpload") as refusal:
             upload.result()
-    assert "stay there" not in str(refused.value)
+    assert "stay there" not in str(refusal.value)
     assert bucket.is_empty
 
 

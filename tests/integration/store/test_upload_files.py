@@ -68,8 +68,8 @@ def test_a_repository_in_s3_is_uploaded_file_by_file(bucket: UploadBucket, form:
         uploads.files(
             BUCKET, "p/", MARKER, source, digest=digest(stream), size=len(stream), progress=passed.append
         )
-    uploaded = {key.removeprefix("p/"): bucket.body(key) for key in bucket.keys if key.startswith("p/")}
-    assert uploaded == files
+    contents = {key.removeprefix("p/"): bucket.body(key) for key in bucket.keys if key.startswith("p/")}
+    assert contents == files
     assert json.loads(bucket.body(MARKER)) == {path: len(content) for path, content in files.items()}
     assert sum(passed) == len(stream)
 

@@ -54,11 +54,11 @@ class Discarding(BaseHTTPRequestHandler):
     all_under_way: threading.Barrier
 
     def _answer(self) -> None:
-        left = int(self.headers.get("Content-Length", 0))
+        remaining_number = int(self.headers.get("Content-Length", 0))
         body = b""
-        while left:
-            body = self.rfile.read(min(left, 1 << 20))
-            left -= len(body)
+        while remaining_number:
+            body = self.rfile.read(min(remaining_number, 1 << 20))
+            remaining_number -= len(body)
         if self.command == "PUT" and next(self.first, None) is not None:
             self.all_under_way.wait()
         answer = b""
@@ -97,6 +97,6 @@ def url() -> Iterator[str]:
 @pytest.mark.nightly
 def test_four_archives_at_one_time_stay_below_300_mib_and_need_no_disk(url: str) -> None:
     command = [sys.executable, "-c", PUBLISHER, url, str(ARCHIVES), str(SIZE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) < MOST
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    assert int(process.stdout) < MOST

@@ -52,19 +52,19 @@ def test_parts_are_as_many_as_s3_takes_and_no_larger_than_they_need_be(size: int
 
 
 def test_memory_that_is_taken_is_waited_for_until_it_is_given_back() -> None:
-    budget, taken = MemoryBudget(10), threading.Event()
+    budget, event = MemoryBudget(10), threading.Event()
     budget.take(8)
 
     def take() -> None:
         budget.take(5)
-        taken.set()
+        event.set()
 
     with ThreadPoolExecutor(1) as pool:
         second = pool.submit(take)
-        was_early = taken.wait(ENOUGH)
+        code = event.wait(ENOUGH)
         budget.give_back(8)
         second.result()
-    assert not was_early
+    assert not code
 
 
 def test_an_upload_is_ended_only_when_its_parts_under_way_have_come(bucket: UploadBucket) -> None:
@@ -75,11 +75,11 @@ def test_an_upload_is_ended_only_when_its_parts_under_way_have_come(bucket: Uplo
         writer = ObjectWriter(bucket.s3, PLACE, {}, part=PART, budget=MemoryBudget(3 * PART), pool=pool)
         writer.write(CONTENT)
         part_came.wait()
-        ended = pool.submit(writer.abort)
-        was_early = end_came.wait(ENOUGH)
+        future = pool.submit(writer.abort)
+        code = end_came.wait(ENOUGH)
         part_may_go.set()
-        ended.result()
-    assert not was_early
+        future.result()
+    assert not code
     assert bucket.is_empty
 
 
@@ -87,7 +87,7 @@ def test_who_waits_for_memory_is_told_that_the_command_ends() -> None:
     budget = MemoryBudget(10)
     budget.take(10)
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(budget.take, 1)
+        waiting_future = pool.submit(budget.take, 1)
         budget.cancel()
         with pytest.raises(CancelledError):
-            waiting.result()
+            waiting_future.result()
