@@ -28,11 +28,13 @@ FACTS: Document = {"embed": {}}
 
 
 def laid_over(below: Document, above: Document) -> Document:
-    merged = dict(below)
+    merged_below = dict(below)
     for key, value in above.items():
-        old = merged.get(key)
-        merged[key] = laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
+        old = merged_below.get(key)
+        merged_below[key] = (
+            laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        )
+    return merged_below
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,10 +245,10 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
 
 def with_key(document: Document, key: str, value: object) -> Document:
     """A document with one key set; of a list, in its first item."""
-    changed: Document = deepcopy(document)
-    inner = changed
+    changed_document: Document = deepcopy(document)
+    inner = changed_document
     *above, last = key.split(".")
     for name in above:
         inner = inner[name.removesuffix("[]")][0] if name.endswith("[]") else inner.setdefault(name, {})
     inner[last] = value
-    return changed
+    return changed_document

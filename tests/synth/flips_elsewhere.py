@@ -51,7 +51,7 @@ def lock(folder: FleetFolder, environment: str) -> object:
 
 
 def keys_in_the_bucket(folder: FleetFolder, environment: str) -> object:
-    return [each.key for each in folder.resolve(environment).archives]
+    return [archive.key for archive in folder.resolve(environment).archives]
 
 
 def image_key(folder: FleetFolder, environment: str) -> object:
@@ -73,8 +73,8 @@ def finding(code: str) -> Seen:
     """Whether `fleet check` finds something of the code."""
 
     def seen(folder: FleetFolder, environment: str) -> object:
-        found = all_findings(open_project(folder.root, environment), locked=code != STALE)
-        return code in {each.code for each in found}
+        findings = all_findings(open_project(folder.root, environment), locked=code != STALE)
+        return code in {finding.code for finding in findings}
 
     return seen
 

@@ -54,19 +54,19 @@ def only(template: Template, kind: str) -> dict[str, Any]:
 def statements(template: Template) -> dict[str, dict[str, Any]]:
     """The statements of all policies of an endpoint's stack."""
     policies = template.find_resources("AWS::IAM::Policy").values()
-    documents = [each["Properties"]["PolicyDocument"] for each in policies]
-    return {statement["Sid"]: statement for each in documents for statement in each["Statement"]}
+    documents = [policy["Properties"]["PolicyDocument"] for policy in policies]
+    return {statement["Sid"]: statement for document in documents for statement in document["Statement"]}
 
 
 def notified_topics(template: Mapping[str, Any], alarm: Mapping[str, Any]) -> list[str]:
     """The names in the parameter store of the topics that an alarm notifies."""
-    return [template["Parameters"][each["Ref"]]["Default"] for each in alarm["AlarmActions"]]
+    return [template["Parameters"][alarm_action["Ref"]]["Default"] for alarm_action in alarm["AlarmActions"]]
 
 
 def dimensions_of(policy: Mapping[str, Any]) -> dict[str, str]:
     configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
     dimensions = configuration["CustomizedMetricSpecification"]["Dimensions"]
-    return {each["Name"]: or_endpoint(each["Value"]) for each in dimensions}
+    return {dimension["Name"]: or_endpoint(dimension["Value"]) for dimension in dimensions}
 
 
 def or_endpoint(value: object) -> str:

@@ -41,13 +41,13 @@ class Role:
 
     def text(self) -> str:
         taken_on = [
-            f"Taken on by {', '.join(f'`{each}`' for each in trust.principals)}"
+            f"Taken on by {', '.join(f'`{principal}`' for principal in trust.principals)}"
             + (f" under `{trust.conditions}`" if trust.conditions else "")
             for trust in self.trusted
         ]
-        others = [f"Policies of others: {', '.join(f'`{each}`' for each in self.managed)}"]
-        bounded = [f"Bounded by `{self.boundary}`"] if self.boundary else []
-        lines = [*taken_on, *bounded, *(others if self.managed else [])]
+        other_texts = [f"Policies of others: {', '.join(f'`{line}`' for line in self.managed)}"]
+        texts = [f"Bounded by `{self.boundary}`"] if self.boundary else []
+        lines = [*taken_on, *texts, *(other_texts if self.managed else [])]
         head = ["| Statement | Actions | Resources | Conditions |", "|---|---|---|---|"]
         return "\n".join(
             [
@@ -67,17 +67,19 @@ def roles(template: Mapping[str, Any]) -> list[Role]:
         ValueError: there is something of IAM that would not be seen here.
     """
     resources = template["Resources"]
-    unseen = {each["Type"] for each in resources.values() if each["Type"].startswith("AWS::IAM::")}
+    unseen = {
+        resource["Type"] for resource in resources.values() if resource["Type"].startswith("AWS::IAM::")
+    }
     # A provider of identities grants nothing: each role's trust names it.
     if unseen := unseen - {"AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::OIDCProvider"}:
         raise ValueError(f"{unseen} of IAM are not read here")
     granted: dict[str, list[Granted]] = {
-        id: [] for id, each in resources.items() if each["Type"] == "AWS::IAM::Role"
+        id: [] for id, resource in resources.items() if resource["Type"] == "AWS::IAM::Role"
     }
-    for id, each in resources.items():
-        if each["Type"] == "AWS::IAM::Policy":
-            for role in each["Properties"]["Roles"]:
-                granted[role["Ref"]] += _granted(each["Properties"]["PolicyDocument"], id)
+    for id, resource in resources.items():
+        if resource["Type"] == "AWS::IAM::Policy":
+            for role in resource["Properties"]["Roles"]:
+                granted[role["Ref"]] += _granted(resource["Properties"]["PolicyDocument"], id)
     return [_role(id, resources[id]["Properties"], tuple(statements)) for id, statements in granted.items()]
 
 
@@ -88,7 +90,7 @@ def _role(id: str, properties: Mapping[str, Any], granted: tuple[Granted, ...]) 
         name=_name(id),
         trusted=tuple(_granted(properties["AssumeRolePolicyDocument"], id)),
         granted=(*granted, *written),
-        managed=tuple(joined(each) for each in properties.get("ManagedPolicyArns", ())),
+        managed=tuple(joined(policy_arn) for policy_arn in properties.get("ManagedPolicyArns", ())),
         boundary=joined(properties.get("PermissionsBoundary", "")),
     )
 
@@ -102,9 +104,11 @@ def _granted(document: Mapping[str, Any], policy: str) -> Iterator[Granted]:
             sid=statement.get("Sid", f"of the CDK, in {_name(policy)}"),
             effect=statement["Effect"],
             principals=tuple(
-                f"{kind}: {each}"
-                for kind, named in ({"": principals} if isinstance(principals, str) else principals).items()
-                for each in _texts(named)
+                f"{kind}: {text}"
+                for kind, principal in (
+                    {"": principals} if isinstance(principals, str) else principals
+                ).items()
+                for text in _texts(principal)
             ),
             actions=tuple(_texts(statement["Action"])),
             resources=tuple(_texts(statement.get("Resource", []))),
@@ -113,8 +117,8 @@ def _granted(document: Mapping[str, Any], policy: str) -> Iterator[Granted]:
 
 
 def _texts(values: Any) -> list[str]:
-    listed = values if isinstance(values, list) else [values]
-    return [re.sub(HASH + r"(?=(\.\w+)?\})", "", joined(each)) for each in listed]
+    listed_values = values if isinstance(values, list) else [values]
+    return [re.sub(HASH + r"(?=(\.\w+)?\})", "", joined(listed_value)) for listed_value in listed_values]
 
 
 def _name(id: str) -> str:

@@ -31,7 +31,7 @@ ENVIRONMENT = {
 
 
 def tensor(name: str, kind: str, *dims: int, **more: str) -> dict[str, Any]:
-    return {"name": name, "data_type": f"TYPE_{kind}", "dims": [str(each) for each in dims], **more}
+    return {"name": name, "data_type": f"TYPE_{kind}", "dims": [str(dimension) for dimension in dims], **more}
 
 
 def step(model: str, inputs: dict[str, str], outputs: dict[str, str]) -> dict[str, Any]:
@@ -111,8 +111,8 @@ SOURCE: dict[str, Any] = {
                 "dtype": FLOAT,
                 "output_layout": "HWC",
                 "crop": [299.0, 299.0],
-                "mean": [round(255 * each, 3) for each in (0.485, 0.456, 0.406)],
-                "std": [round(255 * each, 3) for each in (0.229, 0.224, 0.225)],
+                "mean": [round(255 * number, 3) for number in (0.485, 0.456, 0.406)],
+                "std": [round(255 * number, 3) for number in (0.229, 0.224, 0.225)],
             },
         ),
     ],
@@ -171,14 +171,17 @@ DIFFERENT = here("gpu-ensembles") | {
 def pipeline() -> list[tuple[str, Any, dict[str, Any]]]:
     """The operators of the pipeline in order: name, device, and the arguments that its author writes."""
     read = read_pipeline((EXAMPLE / "models/image/dali/1/model.dali").read_bytes())
-    return [(each.name, each.arguments["device"], _written(each.arguments)) for each in read.operators]
+    return [
+        (operator.name, operator.arguments["device"], _written(operator.arguments))
+        for operator in read.operators
+    ]
 
 
 def _written(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: value for name, value in arguments.items() if name in ARGUMENTS}
+    values = {name: value for name, value in arguments.items() if name in ARGUMENTS}
     return {
         name: [round(each, 3) for each in value] if isinstance(value, list) else value
-        for name, value in told.items()
+        for name, value in values.items()
     }
 
 

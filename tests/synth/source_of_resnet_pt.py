@@ -73,13 +73,13 @@ DIFFERENT = here("resnet-pt") | {
 @cache
 def ours(environment: str) -> dict[str, Any]:
     """The shipped endpoint, in the words of SOURCE."""
-    told = config(CONFIG)
-    parameters = told["config: parameters"]
-    told |= {
+    told_config = config(CONFIG)
+    parameters = told_config["config: parameters"]
+    told_config |= {
         "config: parameters": set(parameters),
         "config: inference mode": parameters["INFERENCE_MODE"],
     }
-    return {**served(environment, "resnet-pt"), **_scaling(environment), **told}
+    return {**served(environment, "resnet-pt"), **_scaling(environment), **told_config}
 
 
 def _scaling(environment: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _scaling(environment: str) -> dict[str, Any]:
         "namespace": metric["Namespace"],
         "statistic": metric["Statistic"],
         "unit": metric["Unit"],
-        "dimensions": [each["Name"] for each in metric["Dimensions"]],
+        "dimensions": [dimension["Name"] for dimension in metric["Dimensions"]],
         "cooldown in": policy["ScaleInCooldown"],
         "cooldown out": policy["ScaleOutCooldown"],
     }

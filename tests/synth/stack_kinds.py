@@ -69,9 +69,9 @@ FOUNDATIONS = {"Foundation": SCALING, FOUNDATION_GUARDED: VOLUMES}
 @cache
 def stack_kinds() -> dict[str, dict[str, Any]]:
     """A template of each kind, by what it is called; synthesised once for all tests of a process."""
-    made = {title: _synthesised(*keys) for title, keys in ENDPOINTS.items()}
-    foundations = {title: made[endpoint][FOUNDATION] for title, endpoint in FOUNDATIONS.items()}
-    return foundations | {title: stacks[STACK] for title, stacks in made.items()}
+    values = {title: _synthesised(*keys) for title, keys in ENDPOINTS.items()}
+    foundations = {title: values[endpoint][FOUNDATION] for title, endpoint in FOUNDATIONS.items()}
+    return foundations | {title: stacks[STACK] for title, stacks in values.items()}
 
 
 def _synthesised(base: str, keys: str, environment: str) -> dict[str, dict[str, Any]]:

@@ -52,11 +52,11 @@ def made(folder: FleetFolder, request: pytest.FixtureRequest) -> Template:
 
 def trusts(made: Template) -> dict[str, list[dict[str, Any]]]:
     """The trust statements of roles that have a name, by that."""
-    roles = [each["Properties"] for each in made.find_resources("AWS::IAM::Role").values()]
+    roles = [resource["Properties"] for resource in made.find_resources("AWS::IAM::Role").values()]
     return {
-        each["RoleName"]: each["AssumeRolePolicyDocument"]["Statement"]
-        for each in roles
-        if "RoleName" in each
+        role["RoleName"]: role["AssumeRolePolicyDocument"]["Statement"]
+        for role in roles
+        if "RoleName" in role
     }
 
 
@@ -65,9 +65,9 @@ def granted(made: Template, role: str) -> dict[str, tuple[Any, ...]]:
     roles = made.find_resources("AWS::IAM::Role")
     (id,) = [id for id, each in roles.items() if each["Properties"].get("RoleName") == NAMES[role]]
     (policy,) = [
-        each["Properties"]["PolicyDocument"]["Statement"]
-        for each in made.find_resources("AWS::IAM::Policy").values()
-        if each["Properties"]["Roles"] == [{"Ref": id}]
+        resource["Properties"]["PolicyDocument"]["Statement"]
+        for resource in made.find_resources("AWS::IAM::Policy").values()
+        if resource["Properties"]["Roles"] == [{"Ref": id}]
     ]
     keys = ("Action", "Resource", "Condition")
     return {each["Sid"]: tuple(each[key] for key in keys if key in each) for each in policy}
@@ -115,16 +115,16 @@ class TestTrust:
         indirect=True,
     )
     def test_a_file_names_another_environment_branch_provider_and_host(self, made: Template) -> None:
-        given = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}"
+        given_text = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}"
         ((gitlab, resource),) = made.find_resources("AWS::IAM::OIDCProvider").items()
         assert resource["Properties"]["Url"] == "https://gitlab.com"
         arn, repository = {"Fn::GetAtt": [gitlab, "Arn"]}, "repo:example@1/fleet@23"
         branch = trust(arn, "gitlab.com", "project_path:example/ml/fleet:ref_type:branch:ref:main")
-        promoting = [f"{repository}:environment:{each}" for each in ("staging", "prod")]
+        lines = [f"{repository}:environment:{text}" for text in ("staging", "prod")]
         assert trusts(made) == {
-            NAMES["deploy"]: [trust(given, ISSUER, f"{repository}:environment:development"), branch],
-            NAMES["drift"]: [trust(given, ISSUER, f"{repository}:ref:refs/heads/trunk"), branch],
-            NAMES["promotion"]: [trust(given, ISSUER, promoting)],
+            NAMES["deploy"]: [trust(given_text, ISSUER, f"{repository}:environment:development"), branch],
+            NAMES["drift"]: [trust(given_text, ISSUER, f"{repository}:ref:refs/heads/trunk"), branch],
+            NAMES["promotion"]: [trust(given_text, ISSUER, lines)],
         }
 
     def test_the_boundary_of_the_environment_is_on_every_role(self, folder: FleetFolder) -> None:
@@ -133,7 +133,7 @@ class TestTrust:
         folder.spec(f"access: {{invokers: ['{SEARCH}']}}\n")
         for template in templates(folder).values():
             roles = template.find_resources("AWS::IAM::Role").values()
-            assert {each["Properties"].get("PermissionsBoundary") for each in roles} == {boundary}
+            assert {role["Properties"].get("PermissionsBoundary") for role in roles} == {boundary}
 
     def test_in_china_a_token_is_made_for_sts_there(self, folder: FleetFolder) -> None:
         text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: cn-north-1\n{GITHUB}'
@@ -148,12 +148,12 @@ class TestTrust:
 
 class TestPermissions:
     def test_the_role_that_deploys_acts_as_the_cdk_and_publishes_and_no_more(self, made: Template) -> None:
-        found = granted(made, "deploy")
+        values = granted(made, "deploy")
         iam, ecr = f"arn:aws:iam::{ACCOUNT}:role", f"arn:aws:ecr:{HERE}:repository/triton-fleet-dev"
-        (read, (own, *releases)) = found.pop("ReadImages")
+        (read, (own, *releases)) = values.pop("ReadImages")
         assert (read, own) == ("ecr:BatchGetImage", ecr)
-        assert {each.rpartition(":")[2] for each in releases} == {"repository/sagemaker-tritonserver"}
-        assert found == {
+        assert {release.rpartition(":")[2] for release in releases} == {"repository/sagemaker-tritonserver"}
+        assert values == {
             "ActAsCdk": (
                 "sts:AssumeRole",
                 [
@@ -189,7 +189,7 @@ class TestPermissions:
             ),
             "EndAttempts": (
                 "s3:DeleteObject",
-                [f"{BUCKET}/{each}/*" for each in ("archives", "engines", "images")],
+                [f"{BUCKET}/{text}/*" for text in ("archives", "engines", "images")],
             ),
             "ReadUploads": ("s3:GetObject", f"{BUCKET}/uploads/*"),
             "RecordOwners": ("s3:PutObject", f"{BUCKET}/{OWNERS}*"),
@@ -279,9 +279,10 @@ class TestPermissions:
         folder.environment(GITHUB)
         app = App(context={"@aws-cdk/core:bootstrapQualifier": "mlfleet"})
         add_fleet(app, resolve_project(open_project(folder.root, "dev")))
-        (foundation,) = [each for each in app.synth().stacks if each.stack_name == FOUNDATION]
-        found = granted(Template.from_json(foundation.template), "deploy")
+        (foundation,) = [stack for stack in app.synth().stacks if stack.stack_name == FOUNDATION]
+        values = granted(Template.from_json(foundation.template), "deploy")
         assert (
-            f"arn:aws:iam::{ACCOUNT}:role/cdk-mlfleet-deploy-role-{ACCOUNT}-us-east-1" in found["ActAsCdk"][1]
+            f"arn:aws:iam::{ACCOUNT}:role/cdk-mlfleet-deploy-role-{ACCOUNT}-us-east-1"
+            in values["ActAsCdk"][1]
         )
-        assert f"arn:aws:ssm:{HERE}:parameter/cdk-bootstrap/mlfleet/version" in found["ReadParameters"][1]
+        assert f"arn:aws:ssm:{HERE}:parameter/cdk-bootstrap/mlfleet/version" in values["ReadParameters"][1]

@@ -28,13 +28,17 @@ def foundation(folder: FleetFolder) -> Template:
 
 
 def properties(template: Template, kind: str) -> list[dict[str, Any]]:
-    return [each["Properties"] for each in template.find_resources(kind).values()]
+    return [resource["Properties"] for resource in template.find_resources(kind).values()]
 
 
 def topics(template: Template) -> dict[str, str]:
     """The logical ids of topics by the parameters that name them."""
     parameters = properties(template, "AWS::SSM::Parameter")
-    return {each["Name"]: each["Value"]["Ref"] for each in parameters if "alarm-topic" in each["Name"]}
+    return {
+        parameter["Name"]: parameter["Value"]["Ref"]
+        for parameter in parameters
+        if "alarm-topic" in parameter["Name"]
+    }
 
 
 def test_each_severity_has_a_topic_without_a_name_of_ours(foundation: Template) -> None:
@@ -43,7 +47,7 @@ def test_each_severity_has_a_topic_without_a_name_of_ours(foundation: Template) 
         "/triton-fleet/dev/alarm-topic/critical",
     }
     assert set(topics(foundation).values()) == set(foundation.find_resources("AWS::SNS::Topic"))
-    assert all("TopicName" not in each for each in properties(foundation, "AWS::SNS::Topic"))
+    assert all("TopicName" not in entry for entry in properties(foundation, "AWS::SNS::Topic"))
 
 
 def test_alarms_of_the_account_may_publish_and_nobody_without_tls(foundation: Template) -> None:
@@ -77,11 +81,11 @@ def test_alarms_of_the_account_may_publish_and_nobody_without_tls(foundation: Te
 
 def test_whom_the_environment_names_is_subscribed(foundation: Template) -> None:
     by_topic = {id: name.rsplit("/", 1)[1] for name, id in topics(foundation).items()}
-    found = {
-        (by_topic[each["TopicArn"]["Ref"]], each["Protocol"], each["Endpoint"])
-        for each in properties(foundation, "AWS::SNS::Subscription")
+    rows = {
+        (by_topic[entry["TopicArn"]["Ref"]], entry["Protocol"], entry["Endpoint"])
+        for entry in properties(foundation, "AWS::SNS::Subscription")
     }
-    assert found == {
+    assert rows == {
         ("warning", "email", "team@example.com"),
         ("critical", "email", "oncall@example.com"),
         ("critical", "sqs", "arn:aws:sqs:us-east-1:111122223333:pages"),
@@ -90,9 +94,9 @@ def test_whom_the_environment_names_is_subscribed(foundation: Template) -> None:
 
 
 def test_an_environment_that_names_nobody_has_topics_all_the_same(folder: FleetFolder) -> None:
-    made = templates(folder)["triton-fleet-dev"]
-    made.resource_count_is("AWS::SNS::Topic", 2)
-    made.resource_count_is("AWS::SNS::Subscription", 0)
+    template = templates(folder)["triton-fleet-dev"]
+    template.resource_count_is("AWS::SNS::Topic", 2)
+    template.resource_count_is("AWS::SNS::Subscription", 0)
 
 
 OWNED = f"""{NOTIFIED}  owners:
@@ -103,16 +107,18 @@ OWNED = f"""{NOTIFIED}  owners:
 class TestOwners:
     def test_an_owner_with_notifications_has_topics_of_its_own(self, folder: FleetFolder) -> None:
         folder.environment(OWNED)
-        made = templates(folder)["triton-fleet-dev"]
+        template = templates(folder)["triton-fleet-dev"]
         assert {
             "/triton-fleet/dev/alarm-topic/search/warning",
             "/triton-fleet/dev/alarm-topic/search/critical",
-        } < set(topics(made))
-        own = topics(made)["/triton-fleet/dev/alarm-topic/search/critical"]
-        subscribed = [
-            each for each in properties(made, "AWS::SNS::Subscription") if each["TopicArn"]["Ref"] == own
+        } < set(topics(template))
+        own = topics(template)["/triton-fleet/dev/alarm-topic/search/critical"]
+        entries = [
+            entry
+            for entry in properties(template, "AWS::SNS::Subscription")
+            if entry["TopicArn"]["Ref"] == own
         ]
-        assert [each["Endpoint"] for each in subscribed] == ["search@example.com"]
+        assert [entry["Endpoint"] for entry in entries] == ["search@example.com"]
 
     @pytest.mark.parametrize(
         ("owner", "topic"),
@@ -127,9 +133,11 @@ class TestOwners:
     ) -> None:
         folder.environment(OWNED)
         folder.spec("" if owner is None else f"owner: {{team: {owner}}}\n")
-        made = templates(folder)["triton-fleet-dev-sentences"]
-        alarms = properties(made, "AWS::CloudWatch::Alarm")
-        critical = [each for each in alarms if notified_topics(made.to_json(), each)[0].endswith(topic)]
+        template = templates(folder)["triton-fleet-dev-sentences"]
+        alarms = properties(template, "AWS::CloudWatch::Alarm")
+        critical = [
+            alarm for alarm in alarms if notified_topics(template.to_json(), alarm)[0].endswith(topic)
+        ]
         assert critical
         assert all(each["AlarmActions"] == each["OKActions"] for each in critical)
 
@@ -143,6 +151,6 @@ class TestOwners:
 def test_an_owner_and_its_contact_become_tags_of_the_stack(folder: FleetFolder) -> None:
     folder.spec("owner: {team: search, contact: search@example.com}\n")
     model = properties(templates(folder)["triton-fleet-dev-sentences"], "AWS::SageMaker::Model")[0]
-    tags = {each["Key"]: each["Value"] for each in model["Tags"]}
+    tags = {tag["Key"]: tag["Value"] for tag in model["Tags"]}
     assert tags["triton-fleet:owner"] == "search"
     assert tags["triton-fleet:contact"] == "search@example.com"

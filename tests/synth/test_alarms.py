@@ -90,10 +90,10 @@ def alarms(folder: FleetFolder, keys: str = "", base: str = SPEC) -> dict[str, d
 
 
 def alarms_of(template: Template) -> dict[str, dict[str, Any]]:
-    found = template.find_resources("AWS::CloudWatch::Alarm").items()
+    resources = template.find_resources("AWS::CloudWatch::Alarm").items()
     return {
         id.removeprefix("Alarms")[:-8]: alarm["Properties"]
-        for id, alarm in found
+        for id, alarm in resources
         if "AlarmName" not in alarm["Properties"]
     }
 
@@ -103,11 +103,14 @@ def measured(alarm: dict[str, Any]) -> tuple[Any, ...]:
     if "Metrics" not in alarm:
         statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
         return alarm["MetricName"], statistic, alarm["Threshold"], None
-    shown, *hidden = alarm["Metrics"]
-    assert [shown["ReturnData"], *(each["ReturnData"] for each in hidden)] == [True, *(False for _ in hidden)]
-    if not hidden:
+    shown, *hidden_metrics = alarm["Metrics"]
+    assert [shown["ReturnData"], *(each["ReturnData"] for each in hidden_metrics)] == [
+        True,
+        *(False for _ in hidden_metrics),
+    ]
+    if not hidden_metrics:
         return shown["Expression"], None, alarm["Threshold"], None
-    calls, value = (each["MetricStat"] for each in hidden)
+    calls, value = (each["MetricStat"] for each in hidden_metrics)
     assert (calls["Metric"], calls["Stat"]) == (value["Metric"], "SampleCount")
     gate = int(shown["Expression"].removeprefix("IF(calls >= ").removesuffix(", value)"))
     return value["Metric"]["MetricName"], value["Stat"], alarm["Threshold"], gate
@@ -116,8 +119,8 @@ def measured(alarm: dict[str, Any]) -> tuple[Any, ...]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_alarms_of_a_kind_are_on_metrics_that_it_has(folder: FleetFolder, kind: str) -> None:
     base, keys = KINDS[kind]
-    found = alarms(folder, keys, base)
-    assert {name: measured(alarm) for name, alarm in found.items()} == ALL[kind]
+    actual_alarms = alarms(folder, keys, base)
+    assert {name: measured(alarm) for name, alarm in actual_alarms.items()} == ALL[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,8 +143,8 @@ def test_a_spec_that_says_nothing_has_those_that_are_right_for_everybody(
 
 
 def test_a_default_is_switched_off_by_null(folder: FleetFolder) -> None:
-    found = alarms(folder, "alarms: {disk: null, errors: {critical: 5%}}\n")
-    assert set(found) == {"ErrorsCritical", "MemoryWarning"}
+    actual_alarms = alarms(folder, "alarms: {disk: null, errors: {critical: 5%}}\n")
+    assert set(actual_alarms) == {"ErrorsCritical", "MemoryWarning"}
 
 
 def test_an_alarm_tells_its_severitys_topic_when_it_rings_and_when_it_ends(folder: FleetFolder) -> None:
@@ -161,30 +164,32 @@ def test_all_alarms_of_both_severities_name_two_topics_and_have_no_dynamic_refer
     template = synthesised(folder, f"{scaling}\nalarms: {{{BOTH_SEVERITIES}}}\n", base)
     assert len(alarms_of(template)) == 2 * len(RECORDS) == 34
     assert DYNAMIC not in json.dumps(template.to_json())
-    named = [each for each in template.to_json()["Parameters"] if each.startswith("Alarms")]
-    assert len(named) == 2
+    named_parameters = [
+        parameter for parameter in template.to_json()["Parameters"] if parameter.startswith("Alarms")
+    ]
+    assert len(named_parameters) == 2
 
 
 def test_the_cdk_cli_deploys_no_stack_again_for_its_topics(folder: FleetFolder) -> None:
     """It would for each parameter of the parameter store without this mark in its description."""
     parameters = synthesised(folder).to_json()["Parameters"].values()
-    assert all("[cdk:skip]" in each["Description"] for each in parameters)
+    assert all("[cdk:skip]" in parameter["Description"] for parameter in parameters)
 
 
 def test_another_owner_has_other_parameters_as_the_cdk_cli_keeps_the_values_of_those_that_exist(
     folder: FleetFolder,
 ) -> None:
     folder.environment("notifications: {owners: {search: {critical: [search@example.com]}}}\n")
-    nobodys, owned = (
+    nobodys, parameters = (
         synthesised(folder, keys).to_json()["Parameters"] for keys in ("", "owner: {team: search}\n")
     )
-    assert nobodys.keys() & owned.keys() == {"BootstrapVersion"}
+    assert nobodys.keys() & parameters.keys() == {"BootstrapVersion"}
 
 
 def test_a_floor_rings_below_and_a_ceiling_above(folder: FleetFolder) -> None:
     base, keys = KINDS["multi-model"]
-    found = alarms(folder, keys, base)
-    operators = {name: alarm["ComparisonOperator"] for name, alarm in found.items()}
+    actual_alarms = alarms(folder, keys, base)
+    operators = {name: alarm["ComparisonOperator"] for name, alarm in actual_alarms.items()}
     assert operators.pop("CacheHitsWarning") == "LessThanThreshold"
     assert operators.pop("AtCapacityWarning") == "GreaterThanOrEqualToThreshold"
     assert set(operators.values()) == {"GreaterThanThreshold"}
@@ -198,24 +203,26 @@ def test_one_of_ten_minutes_may_be_late_when_capacity_is_used_up(folder: FleetFo
 
 def test_percent_of_one_gpu_is_deployed_as_of_all(folder: FleetFolder) -> None:
     base = SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge")
-    found = alarms(folder, "alarms: {gpu_utilization: 90%, gpu_memory: 95%, cpu_utilization: 50%}\n", base)
-    assert found["GpuUtilizationWarning"]["Threshold"] == 4 * 90
-    assert found["GpuMemoryWarning"]["Threshold"] == 4 * 95
-    assert found["CpuUtilizationWarning"]["Threshold"] == 48 * 50
-    assert found["MemoryWarning"]["Threshold"] == 90
+    actual_alarms = alarms(
+        folder, "alarms: {gpu_utilization: 90%, gpu_memory: 95%, cpu_utilization: 50%}\n", base
+    )
+    assert actual_alarms["GpuUtilizationWarning"]["Threshold"] == 4 * 90
+    assert actual_alarms["GpuMemoryWarning"]["Threshold"] == 4 * 95
+    assert actual_alarms["CpuUtilizationWarning"]["Threshold"] == 48 * 50
+    assert actual_alarms["MemoryWarning"]["Threshold"] == 90
 
 
 @pytest.mark.parametrize(("calls", "gate"), [(0, None), (1, None), (2, 2), (100, 100)])
 def test_the_gate_is_as_the_spec_says(folder: FleetFolder, calls: int, gate: int | None) -> None:
-    found = alarms(folder, f"alarms: {{latency_p99: 200ms, calls: {calls}}}\n")
-    assert measured(found["LatencyP99Warning"])[3] == gate
-    assert measured(found["ErrorsCritical"])[3] == gate
-    assert measured(found["DiskWarning"])[3] is None
+    actual_alarms = alarms(folder, f"alarms: {{latency_p99: 200ms, calls: {calls}}}\n")
+    assert measured(actual_alarms["LatencyP99Warning"])[3] == gate
+    assert measured(actual_alarms["ErrorsCritical"])[3] == gate
+    assert measured(actual_alarms["DiskWarning"])[3] is None
 
 
 def test_quiet_minutes_are_no_breach_and_silent_instances_are_not_well(folder: FleetFolder) -> None:
-    missing = {name: alarm["TreatMissingData"] for name, alarm in alarms(folder).items()}
-    assert missing == {
+    missing_missing_data = {name: alarm["TreatMissingData"] for name, alarm in alarms(folder).items()}
+    assert missing_missing_data == {
         "ErrorsWarning": "notBreaching",
         "ErrorsCritical": "notBreaching",
         "MemoryWarning": "missing",

@@ -68,8 +68,8 @@ class TestZeros:
         self, folder: FleetFolder, scaling: str, line: int
     ) -> None:
         folder.spec(f"scaling:\n  {scaling}\n")
-        (said,) = folder.said()
-        assert said.startswith(f"sentences.yaml:{line} FL270 `min` is 0: an endpoint without instances")
+        (said_line,) = folder.said()
+        assert said_line.startswith(f"sentences.yaml:{line} FL270 `min` is 0: an endpoint without instances")
 
 
 class TestTwoVariants:
@@ -82,33 +82,34 @@ class TestTwoVariants:
             EndpointScaling(stack, f"{variant}Scaling", scaling=scaling, endpoint_name="e", variant=variant)
         made = Template.from_stack(stack)
 
-        found = made.find_resources("AWS::ApplicationAutoScaling::ScalableTarget")
+        resources = made.find_resources("AWS::ApplicationAutoScaling::ScalableTarget")
         most_of = {
-            each["Properties"]["ResourceId"]: each["Properties"]["MaxCapacity"] for each in found.values()
+            resource["Properties"]["ResourceId"]: resource["Properties"]["MaxCapacity"]
+            for resource in resources.values()
         }
         assert most_of == {"endpoint/e/variant/First": 2, "endpoint/e/variant/Second": 3}
         policies = made.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
-        assert {policy["Properties"]["ScalingTargetId"]["Ref"] for policy in policies} == set(found)
-        measured = {dimensions_of(policy)["VariantName"] for policy in policies}
-        assert measured == {"First", "Second"}
+        assert {policy["Properties"]["ScalingTargetId"]["Ref"] for policy in policies} == set(resources)
+        variant_names = {dimensions_of(policy)["VariantName"] for policy in policies}
+        assert variant_names == {"First", "Second"}
 
 
 class TestWithoutScaling:
     def test_a_spec_without_it_is_deployed_with_its_count(self, folder: FleetFolder) -> None:
         folder.spec(base=SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 3}"))
-        made = templates(folder)[STACK]
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        template = templates(folder)[STACK]
+        (variant,) = only(template, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
         assert variant["InitialInstanceCount"] == 3
-        assert "RetainAllVariantProperties" not in only(made, "AWS::SageMaker::Endpoint")["Properties"]
+        assert "RetainAllVariantProperties" not in only(template, "AWS::SageMaker::Endpoint")["Properties"]
         for kind in ("ScalableTarget", "ScalingPolicy"):
-            made.resource_count_is(f"AWS::ApplicationAutoScaling::{kind}", 0)
+            template.resource_count_is(f"AWS::ApplicationAutoScaling::{kind}", 0)
 
 
 class TestRoleOfOnesOwn:
     @pytest.mark.parametrize("allow", ["", 'allow: {FL346: "ours"}\n'])
     def test_a_spec_does_not_give_itself_one(self, folder: FleetFolder, allow: str) -> None:
         folder.spec(f'cloudformation: {{Model: {{ExecutionRoleArn: "{ARN}"}}}}\n{allow}')
-        assert "FL346" in [each.code for each in folder.findings()]
+        assert "FL346" in [finding.code for finding in folder.findings()]
 
     def test_the_environment_gives_it_one(self, folder: FleetFolder) -> None:
         folder.environment(f'allowed_roles: ["{ARN}"]\n')
@@ -121,21 +122,21 @@ class TestRoleOfOnesOwn:
     )
     def test_a_spec_does_not_allow_itself_an_image(self, folder: FleetFolder, allow: str) -> None:
         folder.spec(f"cloudformation: {{Model: {{PrimaryContainer.Image: {IMAGE}}}}}\n{allow}")
-        assert "FL349" in [each.code for each in folder.findings()]
+        assert "FL349" in [finding.code for finding in folder.findings()]
 
     def test_the_role_pulls_an_image_that_the_environment_allows(self, folder: FleetFolder) -> None:
         folder.environment('allowed_registries: ["444455556666"]\n')
         folder.spec(f"cloudformation: {{Model: {{PrimaryContainer.Image: {IMAGE}}}}}\n")
-        made = templates(folder)[STACK]
-        assert only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"] == IMAGE
-        assert statements(made)["PullImage"]["Resource"] == [
+        template = templates(folder)[STACK]
+        assert only(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"] == IMAGE
+        assert statements(template)["PullImage"]["Resource"] == [
             "arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver",
             "arn:aws:ecr:us-east-1:444455556666:repository/team/triton",
         ]
 
     def test_no_key_takes_one_and_forgets_it(self, folder: FleetFolder) -> None:
         folder.spec(f'role: "{ARN}"\n')
-        assert [each.code for each in folder.findings()] == ["FL110"]
+        assert [finding.code for finding in folder.findings()] == ["FL110"]
 
     def test_the_endpoints_own_has_no_policy_of_aws(self, template: Synth) -> None:
         assert "ManagedPolicyArns" not in only(template(), "AWS::IAM::Role")["Properties"]
@@ -146,8 +147,8 @@ class TestNames:
     def test_nothing_has_a_fixed_name_that_does_not_need_one(self, folder: FleetFolder, kind: str) -> None:
         base, keys = KINDS[kind]
         folder.spec(keys, base=base)
-        made = templates(folder)
-        assert dict(_names(made["triton-fleet-dev"])) == {
+        made_templates = templates(folder)
+        assert dict(_names(made_templates["triton-fleet-dev"])) == {
             "AWS::S3::Bucket": {BUCKET},
             # CloudFormation refuses to change the token of a custom resource.
             "AWS::Lambda::Function": {
@@ -168,7 +169,7 @@ class TestNames:
             # The policy of a topic names it.
             "AWS::Events::Rule": {"triton-fleet-dev-engine-failures", "triton-fleet-dev-image-failures"},
         }
-        named = dict(_names(made[STACK]))
+        named = dict(_names(made_templates[STACK]))
         # Of one target, which has several; no other target meets the name.
         del named["AWS::ApplicationAutoScaling::ScalingPolicy"]
         # After the configuration, whose name CloudFormation makes.
@@ -188,10 +189,13 @@ class TestNames:
 
 class TestInstances:
     def test_gpus_get_the_image_for_gpus_whatever_their_family(self) -> None:
-        got = {each: decided(instance={"type": each}).image for each in instance_types()}
-        wrong = [each for each, image in got.items() if image is None or image.gpu != has_gpu(each)]
+        got = {
+            instance_type: decided(instance={"type": instance_type}).image
+            for instance_type in instance_types()
+        }
+        wrong = [name for name, image in got.items() if image is None or image.gpu != has_gpu(name)]
         wrong += [
-            each for each, image in got.items() if image and image.uri.endswith("-cpu") == has_gpu(each)
+            name for name, image in got.items() if image and image.uri.endswith("-cpu") == has_gpu(name)
         ]
         assert wrong == []
         assert {has_gpu(each) for each in got} == {True, False}
@@ -208,7 +212,7 @@ class TestSecrets:
     def test_a_token_is_refused_and_not_repeated(self, folder: FleetFolder, name: str) -> None:
         token = f"hf_{'a' * 30}"
         folder.spec(f"environment: {{{name}: {token}}}\n")
-        assert [each.code for each in folder.findings()] == ["FL242"]
+        assert [finding.code for finding in folder.findings()] == ["FL242"]
         assert token not in "".join(folder.said())
 
     def test_its_arn_reaches_the_container(self, template: Synth) -> None:
@@ -220,7 +224,7 @@ class TestSecrets:
 
 def _names(template: Template) -> Iterator[tuple[str, set[str]]]:
     """By type: the names that resources are given, by CloudFormation's own schema of what names them."""
-    found: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
     for resource in template.to_json()["Resources"].values():
         type_, properties = resource["Type"], resource.get("Properties", {})
         if type_.startswith("Custom::"):
@@ -230,8 +234,8 @@ def _names(template: Template) -> Iterator[tuple[str, set[str]]]:
             name = path.removeprefix("/properties/")
             if name.endswith("Name") and name in properties:
                 value = properties[name]
-                found.setdefault(type_, set()).add(value if isinstance(value, str) else json.dumps(value))
-    yield from found.items()
+                names.setdefault(type_, set()).add(value if isinstance(value, str) else json.dumps(value))
+    yield from names.items()
 
 
 def has_gpu(type_: str) -> bool:

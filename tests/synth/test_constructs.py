@@ -66,10 +66,14 @@ class TestArtifactBucket:
         self, folder: FleetFolder
     ) -> None:
         folder.environment("artifact_bucket: our-models\n")
-        made = templates(folder)
-        made["triton-fleet-dev"].resource_count_is("AWS::S3::Bucket", 0)
-        assert "our-models" in json.dumps(made["triton-fleet-dev"].find_resources("AWS::IAM::Policy"))
-        (model,) = made["triton-fleet-dev-sentences"].find_resources("AWS::SageMaker::Model").values()
+        made_templates = templates(folder)
+        made_templates["triton-fleet-dev"].resource_count_is("AWS::S3::Bucket", 0)
+        assert "our-models" in json.dumps(
+            made_templates["triton-fleet-dev"].find_resources("AWS::IAM::Policy")
+        )
+        (model,) = (
+            made_templates["triton-fleet-dev-sentences"].find_resources("AWS::SageMaker::Model").values()
+        )
         url = model["Properties"]["PrimaryContainer"]["ModelDataUrl"]
         assert url.startswith("s3://our-models/endpoints/sentences/")
 
@@ -81,10 +85,12 @@ class TestEndpointRole:
         assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "111122223333"}}
 
     def test_it_reads_the_endpoints_own_archives_and_no_others(self, template: Synth) -> None:
-        granted = statements(template())
-        assert granted["ReadArchives"]["Action"] == "s3:GetObject"
-        assert granted["ReadArchives"]["Resource"] == f"arn:aws:s3:::{BUCKET}/endpoints/sentences/*"
-        assert granted["ListArchives"]["Condition"] == {
+        granted_statements = statements(template())
+        assert granted_statements["ReadArchives"]["Action"] == "s3:GetObject"
+        assert (
+            granted_statements["ReadArchives"]["Resource"] == f"arn:aws:s3:::{BUCKET}/endpoints/sentences/*"
+        )
+        assert granted_statements["ListArchives"]["Condition"] == {
             "StringLike": {"s3:prefix": ["endpoints/sentences/*"]}
         }
 
@@ -92,20 +98,22 @@ class TestEndpointRole:
         folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "af-south-1"))
         folder.spec(base=SPEC.replace("g5", "g4dn"))
         repository = "arn:aws:ecr:af-south-1:626614931356:repository/sagemaker-tritonserver"
-        made = templates(folder)["triton-fleet-dev-sentences"]
-        assert statements(made)["PullImage"]["Resource"] == repository
+        template = templates(folder)["triton-fleet-dev-sentences"]
+        assert statements(template)["PullImage"]["Resource"] == repository
 
     def test_it_writes_to_the_endpoints_own_logs_and_namespace(self, template: Synth) -> None:
-        granted = statements(template())
+        granted_statements = statements(template())
         group = "arn:aws:logs:us-east-1:111122223333:log-group:"
-        assert granted["WriteLogs"]["Resource"] == [
+        assert granted_statements["WriteLogs"]["Resource"] == [
             f"{group}/aws/sagemaker/Endpoints/sentences",
             f"{group}/aws/sagemaker/Endpoints/sentences:*",
             f"{group}/triton-fleet/sentences/metrics",
             f"{group}/triton-fleet/sentences/metrics:*",
         ]
         namespaces = ["/aws/sagemaker/*", "TritonFleet/sentences"]
-        assert granted["PublishMetrics"]["Condition"] == {"StringLike": {"cloudwatch:namespace": namespaces}}
+        assert granted_statements["PublishMetrics"]["Condition"] == {
+            "StringLike": {"cloudwatch:namespace": namespaces}
+        }
 
     def test_instance_metrics_are_published_with_it_also_where_tritons_are_off(self, template: Synth) -> None:
         statement = statements(template("metrics: {triton: false}\n"))["PublishMetrics"]
@@ -125,9 +133,11 @@ class TestEndpointRole:
 
     def test_in_china_everything_is_of_that_partition(self, template: Synth, folder: FleetFolder) -> None:
         folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "cn-north-1"))
-        granted = statements(template())
-        assert "arn:aws:" not in json.dumps(granted)
-        assert granted["PullImage"]["Resource"].startswith("arn:aws-cn:ecr:cn-north-1:727897471807:")
+        granted_statements = statements(template())
+        assert "arn:aws:" not in json.dumps(granted_statements)
+        assert granted_statements["PullImage"]["Resource"].startswith(
+            "arn:aws-cn:ecr:cn-north-1:727897471807:"
+        )
 
 
 class TestTritonModel:
@@ -195,9 +205,12 @@ class TestTritonEndpoint:
         template().has_resource_properties("AWS::SageMaker::Endpoint", {"EndpointName": "sentences"})
 
     def test_a_scaled_endpoint_keeps_its_instances_when_it_is_updated(self, template: Synth) -> None:
-        scaled = only(template(SCALED), "AWS::SageMaker::Endpoint")["Properties"]
-        kinds = [kept["VariantPropertyType"] for kept in scaled["ExcludeRetainedVariantProperties"]]
-        assert scaled["RetainAllVariantProperties"] is True
+        scaled_properties = only(template(SCALED), "AWS::SageMaker::Endpoint")["Properties"]
+        kinds = [
+            variant_property["VariantPropertyType"]
+            for variant_property in scaled_properties["ExcludeRetainedVariantProperties"]
+        ]
+        assert scaled_properties["RetainAllVariantProperties"] is True
         assert kinds == ["DataCaptureConfig", "DesiredWeight"]
         plain = only(template(), "AWS::SageMaker::Endpoint")["Properties"]
         assert "RetainAllVariantProperties" not in plain
@@ -217,7 +230,10 @@ class TestTritonEndpoint:
         made = template(f"cloudformation: {{EndpointConfig: {raw.replace('POOLS', pools)}}}\n")
         (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
         assert "InstanceType" not in variant
-        assert [each["InstanceType"] for each in variant["InstancePools"]] == ["ml.g5.xlarge", "ml.g6.xlarge"]
+        assert [instance_pool["InstanceType"] for instance_pool in variant["InstancePools"]] == [
+            "ml.g5.xlarge",
+            "ml.g6.xlarge",
+        ]
         assert variant["InitialInstanceCount"] == 1
 
     def test_so_do_pools_that_cloudformation_computes(self, template: Synth) -> None:
@@ -239,9 +255,9 @@ class TestEndpointDashboard:
     def test_sagemakers_metrics_have_the_endpoints_dimensions(self, template: Synth) -> None:
         widgets = json.loads(self.body(template()))["widgets"]
         plain = [m for w in widgets for m in w["properties"].get("metrics", []) if len(m) > 1]
-        named = {(metric[0], metric[1]) for metric in plain}
-        assert ("AWS/SageMaker", "ModelLatency") in named
-        assert ("/aws/sagemaker/Endpoints", "GPUMemoryUtilization") in named
+        named_rows = {(metric[0], metric[1]) for metric in plain}
+        assert ("AWS/SageMaker", "ModelLatency") in named_rows
+        assert ("/aws/sagemaker/Endpoints", "GPUMemoryUtilization") in named_rows
         assert {tuple(metric[2:6]) for metric in plain} == {
             ("EndpointName", "sentences", "VariantName", "AllTraffic")
         }
@@ -255,15 +271,15 @@ class TestEndpointDashboard:
         self, folder: FleetFolder
     ) -> None:
         folder.environment("dashboards: false\n")
-        made = templates(folder)["triton-fleet-dev-sentences"]
-        made.resource_count_is("AWS::CloudWatch::Dashboard", 0)
-        made.resource_count_is("AWS::Logs::QueryDefinition", 2)
+        template = templates(folder)["triton-fleet-dev-sentences"]
+        template.resource_count_is("AWS::CloudWatch::Dashboard", 0)
+        template.resource_count_is("AWS::Logs::QueryDefinition", 2)
 
 
 class TestEndpointQueries:
     def test_they_are_offered_in_a_folder_of_the_endpoint_for_its_log(self, template: Synth) -> None:
         queries = template().find_resources("AWS::Logs::QueryDefinition").values()
-        properties = [each["Properties"] for each in queries]
+        properties = [query["Properties"] for query in queries]
         assert {each["Name"] for each in properties} == {
             "TritonFleet/sentences/errors",
             "TritonFleet/sentences/slow starts",
@@ -273,6 +289,6 @@ class TestEndpointQueries:
 
     def test_they_are_saved_once_their_log_group_is_there(self, template: Synth) -> None:
         made = template()
-        (owned,) = made.find_resources("Custom::EndpointLogs")
+        (resource,) = made.find_resources("Custom::EndpointLogs")
         queries = made.find_resources("AWS::Logs::QueryDefinition").values()
-        assert [each.get("DependsOn") for each in queries] == [[owned]] * 2
+        assert [query.get("DependsOn") for query in queries] == [[resource]] * 2

@@ -95,7 +95,7 @@ def places(value: object) -> list[str]:
 
 def yields_reference(value: object) -> bool:
     """Whether a deploy exists in which CloudFormation resolves a part of the value."""
-    return any(DYNAMIC in text for each in DEPLOYMENTS for text in texts(each.value(value)))
+    return any(DYNAMIC in text for deployment in DEPLOYMENTS for text in texts(deployment.value(value)))
 
 
 @pytest.mark.parametrize("name", ["Fn::Transform", "Fn::ForEach::Each"])
@@ -181,7 +181,7 @@ def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference(
     )
     folder.spec("owner: {team: search, contact: search@example.com}\n")
     assembly = synthesise(App(), resolve_project(open_project(folder.root, "dev")))
-    text = str([each.template for each in assembly.stacks])
+    text = str([stack.template for stack in assembly.stacks])
     assert "/triton-fleet/dev/alarm-topic/search/critical" in text
     assert DYNAMIC not in text
 
@@ -207,8 +207,8 @@ def test_a_spec_that_splits_a_reference_for_fn_sub_is_refused_at_its_line(
     folder: FleetFolder, text: str
 ) -> None:
     folder.spec(f"cloudformation:\n  Model:\n    PrimaryContainer.ContainerHostname: {{Fn::Sub: '{text}'}}\n")
-    (said,) = [each for each in folder.said() if " FL561 " in each]
-    assert said.startswith(
+    (line,) = [line for line in folder.said() if " FL561 " in line]
+    assert line.startswith(
         "sentences.yaml:8 FL561 PrimaryContainer.ContainerHostname of Model uses Fn::Sub with "
     )
     assert parse_source(folder.root / "a.yaml", f"a: '{text}'").data  # the reader alone does not see it

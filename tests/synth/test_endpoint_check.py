@@ -47,10 +47,10 @@ def test_it_waits_for_all_that_changes_with_the_endpoint(made: tuple[Template, T
 def test_it_is_called_for_each_configuration_and_told_its_name(made: tuple[Template, Template]) -> None:
     _, endpoint = made
     (config,) = endpoint.find_resources("AWS::SageMaker::EndpointConfig")
-    told = only(endpoint, "Custom::EndpointCheck")["Properties"]
-    assert told["EndpointConfigName"] == {"Fn::GetAtt": [config, "EndpointConfigName"]}
-    assert told["EndpointName"] == "sentences"
-    assert json.loads(told["Samples"])[0]["name"] == "one"
+    properties = only(endpoint, "Custom::EndpointCheck")["Properties"]
+    assert properties["EndpointConfigName"] == {"Fn::GetAtt": [config, "EndpointConfigName"]}
+    assert properties["EndpointName"] == "sentences"
+    assert json.loads(properties["Samples"])[0]["name"] == "one"
 
 
 def test_its_token_stays_for_good(made: tuple[Template, Template]) -> None:
@@ -91,9 +91,9 @@ def test_its_functions_may_look_at_endpoints_and_call_them_and_nothing_else(
     foundation, _ = made
     policies = foundation.find_resources("AWS::IAM::Policy").values()
     (own,) = [
-        each["Properties"]["PolicyDocument"]["Statement"]
-        for each in policies
-        if "sagemaker:InvokeEndpoint" in json.dumps(each)
+        policy["Properties"]["PolicyDocument"]["Statement"]
+        for policy in policies
+        if "sagemaker:InvokeEndpoint" in json.dumps(policy)
     ]
     assert [statement["Action"] for statement in own] == [
         "sagemaker:DescribeEndpoint",
@@ -109,8 +109,8 @@ def test_they_may_call_what_has_the_tag_that_the_endpoint_has_or_what_aws_shows_
     policies = foundation.find_resources("AWS::IAM::Policy").values()
     (call,) = [
         statement
-        for each in policies
-        for statement in each["Properties"]["PolicyDocument"]["Statement"]
+        for policy in policies
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
         if statement["Action"] == "sagemaker:InvokeEndpoint"
     ]
     tags = {
@@ -126,5 +126,5 @@ def test_an_endpoint_without_samples_is_checked_as_well(folder: FleetFolder) -> 
     app = App()
     add_fleet(app, resolve_project(open_project(folder.root, "dev")))
     endpoint = Template.from_json(max(app.synth().stacks, key=lambda each: len(each.stack_name)).template)
-    told = only(endpoint, "Custom::EndpointCheck")["Properties"]
-    assert (told["Samples"], told["Warm"]) == ("[]", [])
+    properties = only(endpoint, "Custom::EndpointCheck")["Properties"]
+    assert (properties["Samples"], properties["Warm"]) == ("[]", [])

@@ -53,15 +53,18 @@ def is_allowed(statements: dict[str, dict[str, Any]], operation: str, asked: dic
         "Bool": operation in PART,
         "StringLike": str(asked.get("Prefix", "")).startswith(JOBS),
     }
-    for each in statements.values():
+    for statement in statements.values():
         actions, resources = (
-            [value] if isinstance(value, str) else value for value in (each["Action"], each["Resource"])
+            [value] if isinstance(value, str) else value
+            for value in (statement["Action"], statement["Resource"])
         )
-        named = [re.sub("^arn:aws:s3:::[^/]+", f"arn:aws:s3:::{BUCKET}", str(one)) for one in resources]
+        named_texts = [
+            re.sub("^arn:aws:s3:::[^/]+", f"arn:aws:s3:::{BUCKET}", str(resource)) for resource in resources
+        ]
         if (
             ACTIONS[operation] in actions
-            and any(fnmatchcase(resource, one) for one in named)
-            and all(holds[kind] for kind in each.get("Condition", {}))
+            and any(fnmatchcase(resource, named_text) for named_text in named_texts)
+            and all(holds[kind] for kind in statement.get("Condition", {}))
         ):
             return True
     return False
@@ -90,9 +93,9 @@ def test_every_call_of_the_starter_is_one_that_its_role_allows(
     with suppress(BuildError) if outcome == "Failed" else nullcontext():
         sagemaker.run(pause=sagemaker.leaves)
     store.s3.meta.events.unregister("provide-client-params.s3", called)
-    calls = [each for each in calls if not is_of_sagemaker(each[1], sagemaker.workspace)]
+    calls = [call for call in calls if not is_of_sagemaker(call[1], sagemaker.workspace)]
     assert {name for name, _ in calls} >= {"CopyObject", "ListObjectsV2", "DeleteObject"}
-    assert [each for each in calls if not is_allowed(statements, *each)] == []
+    assert [call for call in calls if not is_allowed(statements, *call)] == []
 
 
 def is_of_sagemaker(asked: dict[str, Any], workspace: str) -> bool:

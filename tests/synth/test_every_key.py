@@ -53,10 +53,12 @@ def test_another_value_makes_another_template_and_changes_no_policy_in_place(
     """The fleet that serves needs the old policy; one of the same name would be overwritten, and then deleted."""
     one, other = both(key, IN_THE_TEMPLATE[key], template, tmp_path)
     assert one != other
-    policies, others = (_policies(each) for each in (one, other))
-    kept = policies.keys() & others.keys()
-    assert all(policies[id] == others[id] for id in kept)
-    old, new = ({each[id]["PolicyName"] for id in each.keys() - kept} for each in (policies, others))
+    policies, other_document = (_policies(each) for each in (one, other))
+    kept_names = policies.keys() & other_document.keys()
+    assert all(policies[id] == other_document[id] for id in kept_names)
+    old, new = (
+        {each[id]["PolicyName"] for id in each.keys() - kept_names} for each in (policies, other_document)
+    )
     assert not old & new
 
 
@@ -69,10 +71,10 @@ def test_what_a_key_does_not_go_with_is_refused_at_its_line(
 ) -> None:
     _, other = IN_THE_TEMPLATE[key].specs(key)
     folder = fleet(tmp_path, laid_over(other, further))
-    (found,) = (each for each in folder.findings() if each.severity is Severity.ERROR)
-    assert found.file is not None
-    assert found.line is not None
-    line = found.file.read_text().splitlines()[found.line - 1]
+    (finding,) = (finding for finding in folder.findings() if finding.severity is Severity.ERROR)
+    assert finding.file is not None
+    assert finding.line is not None
+    line = finding.file.read_text().splitlines()[finding.line - 1]
     assert line.lstrip().startswith(f"{key.rpartition('.')[2]}:")
 
 
@@ -125,9 +127,9 @@ def fleet(
 def _lock(spec: Document, facts: Document) -> str:
     """A lock of the image, and of each archive, whose digest is another for another name."""
     archives = {}
-    for each in spec["models"]:
-        copies = [f"-{copy}" for copy in range(each["copies"])] if "copies" in each else [""]
-        for name in (f"{each['archive']}{copy}" for copy in copies):
+    for model in spec["models"]:
+        copies = [f"-{copy}" for copy in range(model["copies"])] if "copies" in model else [""]
+        for name in (f"{model['archive']}{copy}" for copy in copies):
             digest = f"sha256:{sha256(name.encode()).hexdigest()}"
             archives[name] = {"digest": digest, "size": 1000, "models": facts}
     image = {key: value for key, value in spec.get("image", {}).items() if key == "digest"}
@@ -136,8 +138,8 @@ def _lock(spec: Document, facts: Document) -> str:
 
 
 def _policies(template: Any) -> Document:
-    found = template["Resources"].items()
-    return {id: each["Properties"] for id, each in found if each["Type"] == "AWS::IAM::Policy"}
+    resources = template["Resources"].items()
+    return {id: each["Properties"] for id, each in resources if each["Type"] == "AWS::IAM::Policy"}
 
 
 def keys(model: type[BaseModel], above: str = "") -> Iterator[str]:

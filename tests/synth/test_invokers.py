@@ -18,9 +18,9 @@ def role_of(made: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     (value,) = [each["Value"] for name, each in made.find_outputs("*").items() if name == "InvokerRole"]
     id = value["Fn::GetAtt"][0]
     (policy,) = [
-        each["Properties"]["PolicyDocument"]["Statement"]
-        for each in made.find_resources("AWS::IAM::Policy").values()
-        if each["Properties"]["Roles"] == [{"Ref": id}]
+        resource["Properties"]["PolicyDocument"]["Statement"]
+        for resource in made.find_resources("AWS::IAM::Policy").values()
+        if resource["Properties"]["Roles"] == [{"Ref": id}]
     ]
     role = made.find_resources("AWS::IAM::Role")[id]["Properties"]
     (trusted,) = role["AssumeRolePolicyDocument"]["Statement"]
@@ -36,8 +36,8 @@ def test_the_named_roles_take_on_a_role_that_calls_this_endpoint_and_nothing_els
     template: Synth,
 ) -> None:
     made = template(f"access: {{invokers: ['{SEARCH}', '{ADS}']}}\n")
-    trusted, policy = role_of(made)
-    assert trusted == {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"AWS": [SEARCH, ADS]}}
+    values, policy = role_of(made)
+    assert values == {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"AWS": [SEARCH, ADS]}}
     endpoint = "arn:aws:sagemaker:us-east-1:111122223333:endpoint/sentences"
     call = {"Sid": "CallEndpoint", "Effect": "Allow", "Action": "sagemaker:InvokeEndpoint"}
     assert policy == [{**call, "Resource": endpoint}]

@@ -35,9 +35,9 @@ class TestMultiModel:
     def test_s3_tells_its_role_that_an_archive_is_missing_as_it_may_list_without_a_prefix(
         self, multi: Template
     ) -> None:
-        listing = statements(multi)["ListArchives"]
-        assert listing["Resource"] == f"arn:aws:s3:::{BUCKET}"
-        assert "Condition" not in listing
+        archives = statements(multi)["ListArchives"]
+        assert archives["Resource"] == f"arn:aws:s3:::{BUCKET}"
+        assert "Condition" not in archives
 
     def test_its_dashboard_shows_loads_and_cache_hits(self, multi: Template) -> None:
         body = json.dumps(only(multi, "AWS::CloudWatch::Dashboard"))
@@ -52,11 +52,11 @@ class TestCpuEndpoint:
         folder.spec(
             "scaling: {min: 1, max: 2, invocations_per_instance: 60}\n", base=SPEC.replace("g5", "c5")
         )
-        made = templates(folder)["triton-fleet-dev-sentences"]
+        template = templates(folder)["triton-fleet-dev-sentences"]
 
-        image = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        image = only(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
+        (variant,) = only(template, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
         assert image.endswith(":25.04-py3-cpu")
         assert variant["InstanceType"] == "ml.c5.xlarge"
         assert "InferenceAmiVersion" not in variant
-        assert "GPU" not in json.dumps(made.find_resources("AWS::CloudWatch::Dashboard"))
+        assert "GPU" not in json.dumps(template.find_resources("AWS::CloudWatch::Dashboard"))

@@ -31,10 +31,12 @@ def alarms(folder: FleetFolder, seconds: int) -> dict[str, dict[str, Any]]:
     app = App()
     EndpointStack(app, endpoint=folder.resolve())
     template = Template.from_json(app.synth().get_stack_by_name(STACK).template)
-    found = [each["Properties"] for each in template.find_resources("AWS::CloudWatch::Alarm").values()]
+    properties = [
+        resource["Properties"] for resource in template.find_resources("AWS::CloudWatch::Alarm").values()
+    ]
     return {
         "running" if each.get("Statistic") == "SampleCount" else each.get("MetricName", "calculated"): each
-        for each in found
+        for each in properties
     }
 
 
@@ -62,18 +64,20 @@ def test_an_alarm_on_utilization_looks_at_the_same_time_in_periods_that_have_a_v
     running: tuple[int, int, int],
     threshold: int,
 ) -> None:
-    found = alarms(folder, seconds)
-    assert looks(found["GPUUtilization"]) == gpu
-    assert looks(found["MemoryUtilization"]) == looks(found["DiskUtilization"]) == memory
-    assert looks(found["running"]) == running
-    assert found["running"]["Threshold"] == threshold
+    actual_alarms = alarms(folder, seconds)
+    assert looks(actual_alarms["GPUUtilization"]) == gpu
+    assert looks(actual_alarms["MemoryUtilization"]) == looks(actual_alarms["DiskUtilization"]) == memory
+    assert looks(actual_alarms["running"]) == running
+    assert actual_alarms["running"]["Threshold"] == threshold
 
 
 def test_all_other_alarms_look_at_minutes_at_any_interval(folder: FleetFolder) -> None:
-    by_the_minute, found = alarms(folder, 60), alarms(folder, 300)
-    others = by_the_minute.keys() - UTILIZATION - {"running"}
-    assert others
-    assert {name: found[name] for name in others} == {name: by_the_minute[name] for name in others}
+    by_the_minute, actual_alarms = alarms(folder, 60), alarms(folder, 300)
+    other_names = by_the_minute.keys() - UTILIZATION - {"running"}
+    assert other_names
+    assert {name: actual_alarms[name] for name in other_names} == {
+        name: by_the_minute[name] for name in other_names
+    }
 
 
 def test_an_alarm_says_in_which_periods_it_looks(folder: FleetFolder) -> None:
@@ -97,15 +101,15 @@ def test_the_dashboard_counts_each_instance_once(
     change: str,
 ) -> None:
     folder.spec(published(seconds))
-    drawn = Dashboard(folder.resolve())
-    assert drawn.lines("Instances running and desired") == {
+    dashboard = Dashboard(folder.resolve())
+    assert dashboard.lines("Instances running and desired") == {
         "running": running,
         "serving calls": "invocations_Sum / invocations_per_instance_Sum",
     }
-    assert drawn.lines("Instances added or removed") == {"change": change}
+    assert dashboard.lines("Instances added or removed") == {"change": change}
     periods = {
         (metric[1] if len(metric) > 1 else metric[0]["label"]): metric[-1]["period"]
-        for graph in drawn.graphs.values()
+        for graph in dashboard.graphs.values()
         for metric in graph["metrics"]
     }
     assert {periods[name] for name in (*UTILIZATION, "change")} == {period}

@@ -32,8 +32,8 @@ class Measured(NamedTuple):
 class TestMetrics:
     @pytest.mark.parametrize("kind", KINDS)
     def test_each_is_one_that_such_an_endpoint_publishes(self, folder: FleetFolder, kind: str) -> None:
-        made, known = self.made(folder, kind), self.known(kind)
-        found = set(_measured(made))
+        template, known = self.made(folder, kind), self.known(kind)
+        found = set(_measured(template))
         published = {
             Measured(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
             for metric in known
@@ -42,46 +42,47 @@ class TestMetrics:
         assert {each for each in found if "EndpointConfigName" not in dict(each.dimensions)} == published
 
         alarms = {each for each in found if "EndpointConfigName" in dict(each.dimensions)}
-        assert {(each.namespace, each.name) for each in alarms} == {
+        assert {(alarm.namespace, alarm.name) for alarm in alarms} == {
             ("AWS/SageMaker", "Invocation5XXErrors"),
             ("AWS/SageMaker", "ModelLatency"),
         }
-        assert {each._replace(dimensions=each.dimensions[:2]) for each in alarms} <= published
+        assert {alarm._replace(dimensions=alarm.dimensions[:2]) for alarm in alarms} <= published
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_each_that_scaling_knows_by_a_name_of_its_own_is_too(
         self, folder: FleetFolder, kind: str
     ) -> None:
         policies = self.made(folder, kind).find_resources("AWS::ApplicationAutoScaling::ScalingPolicy")
-        tracked = [
+        policy_configurations = [
             policy["Properties"]["TargetTrackingScalingPolicyConfiguration"] for policy in policies.values()
         ]
         predefined = {
-            each["PredefinedMetricSpecification"]["PredefinedMetricType"]
-            for each in tracked
-            if "PredefinedMetricSpecification" in each
+            policy_configuration["PredefinedMetricSpecification"]["PredefinedMetricType"]
+            for policy_configuration in policy_configurations
+            if "PredefinedMetricSpecification" in policy_configuration
         }
         assert predefined
         assert predefined <= {metric.predefined for metric in self.known(kind)}
         assert all(
-            ("PredefinedMetricSpecification" in each) != ("CustomizedMetricSpecification" in each)
-            for each in tracked
+            ("PredefinedMetricSpecification" in policy_configuration)
+            != ("CustomizedMetricSpecification" in policy_configuration)
+            for policy_configuration in policy_configurations
         )
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_each_of_tritons_own_is_searched_where_the_container_publishes_it(
         self, folder: FleetFolder, kind: str
     ) -> None:
-        made = self.made(folder, kind)
-        variables = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
-        searched = re.findall(r'Namespace=\\"([^"\\]+)\\" MetricName=\\"([^"\\]+)\\"', _body(made))
-        assert searched
-        assert {namespace for namespace, _ in searched} == {
+        template = self.made(folder, kind)
+        variables = only(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
+        matches = re.findall(r'Namespace=\\"([^"\\]+)\\" MetricName=\\"([^"\\]+)\\"', _body(template))
+        assert matches
+        assert {namespace for namespace, _ in matches} == {
             variables[name] for name in variables_of("namespace")
         }
         on_gpu = {"gpu_power", "gpu_memory_used", "gpu_memory_total"} if kind != "cpu" else set()
         measures = {each for each in data_file("metrics.yaml")["triton"] if not each.startswith("gpu_")}
-        assert {name for _, name in searched} == {triton_metric(each) for each in measures | on_gpu}
+        assert {name for _, name in matches} == {triton_metric(measure) for measure in measures | on_gpu}
 
     @staticmethod
     def made(folder: FleetFolder, kind: str) -> Template:
@@ -105,7 +106,7 @@ class TestMetrics:
             f"scaling: {{min: 1, max: 4, {measure}: 60}}\n"
             f"cloudformation: {{EndpointConfig: {{AsyncInferenceConfig: {output}}}}}\n"
         )
-        assert [each.code for each in folder.findings()] == ["FL296", "FL263"]
+        assert [finding.code for finding in folder.findings()] == ["FL296", "FL263"]
 
 
 def _measured(template: Template) -> Iterator[Measured]:
@@ -122,8 +123,10 @@ def _measured(template: Template) -> Iterator[Measured]:
         properties = alarm["Properties"]
         stats = [query["MetricStat"] for query in properties.get("Metrics", ()) if "MetricStat" in query]
         for metric in [stat["Metric"] for stat in stats] + [properties] * ("MetricName" in properties):
-            named = {each["Name"]: or_endpoint(each["Value"]) for each in metric["Dimensions"]}
-            yield Measured(metric["Namespace"], metric["MetricName"], tuple(named.items()))
+            named_or_endpoints = {
+                dimension["Name"]: or_endpoint(dimension["Value"]) for dimension in metric["Dimensions"]
+            }
+            yield Measured(metric["Namespace"], metric["MetricName"], tuple(named_or_endpoints.items()))
 
 
 def _plain(metrics: list[list[Any]]) -> Iterator[list[str]]:

@@ -33,11 +33,11 @@ G5, G6 = Decimal("1.408"), Decimal("1.1267")
 def shipped_fleet(folder: Path) -> GitRepository:
     """The fleet's own files without model repositories, as a clone in CI may have them."""
     folder.mkdir()
-    for each in (ROOT / part for part in SYNTHESIS_INPUTS):
-        if each.is_dir():
-            shutil.copytree(each, folder / each.name)
-        elif each.is_file():
-            shutil.copy(each, folder)
+    for root in (ROOT / part for part in SYNTHESIS_INPUTS):
+        if root.is_dir():
+            shutil.copytree(root, folder / root.name)
+        elif root.is_file():
+            shutil.copy(root, folder)
     repository = GitRepository.around(folder)
     repository.branch()
     return repository
@@ -77,7 +77,7 @@ def found(repository: GitRepository) -> FleetChange:
 @pytest.fixture(scope="module")
 def endpoints(found: FleetChange) -> Mapping[str, EndpointChange]:
     (staging,) = found.environments
-    return {each.endpoint: each for each in staging.endpoints}
+    return {endpoint.endpoint: endpoint for endpoint in staging.endpoints}
 
 
 def month(hourly: Decimal) -> str:
@@ -150,9 +150,9 @@ def test_the_verdict_names_what_interrupts(found: FleetChange) -> None:
 def test_two_reports_are_the_same_bytes_and_nothing_is_left_behind(
     found: FleetChange, repository: GitRepository
 ) -> None:
-    again = fleet_review(repository.top, "main", ["staging"], DAY)
-    assert markdown(again, 65_536) == markdown(found, 65_536)
-    assert json.dumps(report_document(again)) == json.dumps(report_document(found))
+    second_change = fleet_review(repository.top, "main", ["staging"], DAY)
+    assert markdown(second_change, 65_536) == markdown(found, 65_536)
+    assert json.dumps(report_document(second_change)) == json.dumps(report_document(found))
     assert len(repository.git("worktree", "list").splitlines()) == 1
     assert not re.search(r"fleet-report-", markdown(found, 0))
 
@@ -172,8 +172,8 @@ class TestOtherChanges:
         edit(top / "model_specs/sentence-embeddings.yaml", "type: ml.g5.xlarge", "type: ml.g6.xlarge")
         comment = markdown(fleet_review(top, "main", ["staging"], DAY), 65_536)
         shown = comment.removeprefix("<!-- triton-fleet-report -->\n").partition("\n\n<details>")[0]
-        quoted = re.findall(r"^> ?(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-        assert quoted == shown.splitlines()
+        matches = re.findall(r"^> ?(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+        assert matches == shown.splitlines()
 
     def test_a_spec_that_was_wrong_at_the_base_is_named_with_its_mistake(self, top: Path) -> None:
         spec = top / "model_specs/resnet50.yaml"
@@ -188,7 +188,7 @@ class TestOtherChanges:
         (change,) = staging.endpoints
         assert change.effect is UpdateEffect.UNKNOWN
         assert "scalling" in change.problem
-        assert [each.code for each in staging.fixed] == ["FL110"]
+        assert [finding.code for finding in staging.fixed] == ["FL110"]
 
     def test_a_spec_that_is_wrong_now_is_a_new_error_in_the_verdict(self, top: Path) -> None:
         edit(top / "model_specs/resnet50.yaml", "scaling:", "scalling:")
@@ -205,12 +205,14 @@ class TestOtherChanges:
         shutil.copy(top / "locks/staging/resnet50.lock.yaml", top / "locks/qa")
         (qa,) = fleet_review(top, "main", ["qa"], DAY).environments
         assert "new environment" in qa.notes[0]
-        assert [(each.endpoint, each.effect) for each in qa.endpoints] == [("resnet50", UpdateEffect.CREATED)]
+        assert [(endpoint.endpoint, endpoint.effect) for endpoint in qa.endpoints] == [
+            ("resnet50", UpdateEffect.CREATED)
+        ]
 
     def test_a_promoted_environment_is_compared_by_its_own_specs(self, top: Path) -> None:
         edit(top / "model_specs/resnet50.yaml", "max: 4", "max: 6")
-        found: Any = fleet_review(top, "main", ["prod", "staging"], DAY)
-        assert [(each.name, len(each.endpoints)) for each in found.environments] == [
+        change: Any = fleet_review(top, "main", ["prod", "staging"], DAY)
+        assert [(environment.name, len(environment.endpoints)) for environment in change.environments] == [
             ("prod", 0),
             ("staging", 1),
         ]
@@ -218,7 +220,9 @@ class TestOtherChanges:
     def test_the_owner_and_the_key_of_an_environment_reach_all_of_its_endpoints(self, top: Path) -> None:
         edit(top / "environments/staging.yaml", "tags: {", "tags: {cost: '1', ")
         (staging,) = fleet_review(top, "main", ["staging"], DAY).environments
-        assert {each.effect for each in staging.endpoints} == {UpdateEffect.IN_PLACE}
+        assert {endpoint.effect for endpoint in staging.endpoints} == {UpdateEffect.IN_PLACE}
         locks = (top / "locks/staging").glob("*.lock.yaml")
-        assert {each.endpoint for each in staging.endpoints} == {each.name.split(".")[0] for each in locks}
+        assert {endpoint.endpoint for endpoint in staging.endpoints} == {
+            lock.name.split(".")[0] for lock in locks
+        }
         assert staging.shared

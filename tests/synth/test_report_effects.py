@@ -34,15 +34,17 @@ class Update:
         self.recreated, self.updated = set[str](), set[str]()
         resources: Mapping[str, Any] = after["Resources"]
         for logical in in_dependency_order(resources):
-            declared = self._declaration(logical, resources[logical], self.names)
+            declared_declaration = self._declaration(logical, resources[logical], self.names)
             earlier = old.get(logical)
-            if earlier is None or (declared.changed_properties(earlier) and recreates(earlier, declared)):
+            if earlier is None or (
+                declared_declaration.changed_properties(earlier) and recreates(earlier, declared_declaration)
+            ):
                 self.names[logical] = f"{logical}-2"
-                self.recreated.add(declared.type)
-            elif declared.changed_properties(earlier):
-                self.updated.add(declared.type)
-        gone = before["Resources"].keys() - resources.keys()
-        self.recreated |= {before["Resources"][logical]["Type"] for logical in gone}
+                self.recreated.add(declared_declaration.type)
+            elif declared_declaration.changed_properties(earlier):
+                self.updated.add(declared_declaration.type)
+        names = before["Resources"].keys() - resources.keys()
+        self.recreated |= {before["Resources"][logical]["Type"] for logical in names}
 
     def effect(self) -> UpdateEffect:
         """The effect that this is."""
@@ -54,8 +56,8 @@ class Update:
 
     def _declared(self, template: Template, names: Mapping[str, str]) -> dict[str, Declaration]:
         return {
-            logical: self._declaration(logical, each, names)
-            for logical, each in template["Resources"].items()
+            logical: self._declaration(logical, resource, names)
+            for logical, resource in template["Resources"].items()
         }
 
     def _declaration(self, logical: str, resource: Any, names: Mapping[str, str]) -> Declaration:
@@ -86,8 +88,10 @@ def resolved(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def templates(key: str, path: Path) -> tuple[Template, Template]:
-    one, other = (json.loads(json.dumps(each)) for each in both(key, IN_THE_TEMPLATE[key], template, path))
-    return one, other
+    first_document, other_document = (
+        json.loads(json.dumps(each)) for each in both(key, IN_THE_TEMPLATE[key], template, path)
+    )
+    return first_document, other_document
 
 
 @pytest.mark.parametrize("key", sorted(IN_THE_TEMPLATE.keys() - {"endpoint"}))

@@ -42,14 +42,14 @@ def listed() -> dict[str, list[Role]]:
 @pytest.fixture(scope="module")
 def every(listed: dict[str, list[Role]]) -> list[Role]:
     """Those, and the roles of what is shipped."""
-    made = (template for environment in ENVIRONMENTS for template in shipped(environment).values())
-    return [*chain(*listed.values()), *chain(*map(roles, made))]
+    templates = (template for environment in ENVIRONMENTS for template in shipped(environment).values())
+    return [*chain(*listed.values()), *chain(*map(roles, templates))]
 
 
 def test_the_document_lists_what_the_roles_may_do(
     listed: dict[str, list[Role]], pytestconfig: pytest.Config
 ) -> None:
-    parts = ["\n\n".join([f"## {title}", *map(Role.text, found)]) for title, found in listed.items()]
+    parts = ["\n\n".join([f"## {title}", *map(Role.text, role)]) for title, role in listed.items()]
     text = "\n\n".join([HEAD.rstrip(), *parts]) + "\n"
     if pytestconfig.option.update_snapshots:
         DOCUMENT.write_text(text)
@@ -58,32 +58,32 @@ def test_the_document_lists_what_the_roles_may_do(
 
 def test_no_action_is_a_wildcard_and_nothing_is_granted_by_exclusion(every: list[Role]) -> None:
     statements = [each for role in every for each in role.granted]
-    assert {each.effect for each in statements} == {"Allow"}
-    assert [each for each in statements if "*" in "".join(each.actions)] == []
+    assert {statement.effect for statement in statements} == {"Allow"}
+    assert [statement for statement in statements if "*" in "".join(statement.actions)] == []
 
 
 def test_each_wildcard_of_a_resource_is_one_that_somebody_reasoned_about(every: list[Role]) -> None:
-    unreasoned = [
+    rows = [
         (role.name, each.sid, resource)
         for role in every
         for each in role.granted
         for resource in each.resources
         if "*" in resource and not is_meant(each, resource)
     ]
-    assert unreasoned == []
+    assert rows == []
 
 
 def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
     """The reasons of wildcards that are no more go with them."""
     statements = [each for role in every for each in role.granted]
     for wildcard in (*WILDCARDS, *ACCESS_WILDCARDS):
-        granted = {
+        granted_actions = {
             action
-            for each in statements
-            if any(re.fullmatch(wildcard.form, resource) for resource in each.resources)
-            for action in each.actions
+            for statement in statements
+            if any(re.fullmatch(wildcard.form, resource) for resource in statement.resources)
+            for action in statement.actions
         }
-        assert wildcard.actions <= granted, wildcard.form
+        assert wildcard.actions <= granted_actions, wildcard.form
 
 
 def test_a_role_is_taken_on_by_a_service_of_aws_unless_a_file_names_others(every: list[Role]) -> None:
@@ -107,8 +107,8 @@ def test_no_role_has_a_policy_of_others(every: list[Role]) -> None:
 def test_the_boundary_of_an_environment_is_on_each_role_and_no_other_is(
     listed: dict[str, list[Role]],
 ) -> None:
-    bounded = {title: {role.boundary for role in found} for title, found in listed.items()}
-    assert bounded == {title: {BOUNDARY if title in BOUNDED else ""} for title in listed}
+    boundaries = {title: {role.boundary for role in actual_role} for title, actual_role in listed.items()}
+    assert boundaries == {title: {BOUNDARY if title in BOUNDED else ""} for title in listed}
 
 
 @pytest.mark.parametrize("kind", ["AWS::IAM::ManagedPolicy", "AWS::IAM::User"])
@@ -134,8 +134,8 @@ def test_every_action_is_one_of_aws_and_takes_the_resource_of_its_statement(
     wrong = {"Resources": {"Wrong": {"Type": "AWS::IAM::Policy", "Properties": policy}}}
     for name, template in {**stack_kinds(), "wrong": wrong}.items():
         (tmp_path / name).write_text(json.dumps(template))
-    found = sorted((file, rule) for file, rule, _ in cfn_lint(tmp_path.iterdir()))
-    assert found == [("wrong", "I3510"), ("wrong", "W3037")]
+    rows = sorted((file, rule) for file, rule, _ in cfn_lint(tmp_path.iterdir()))
+    assert rows == [("wrong", "I3510"), ("wrong", "W3037")]
 
 
 def is_meant(statement: Granted, resource: str) -> bool:

@@ -25,8 +25,8 @@ def config(template: Template) -> dict[str, Any]:
 
 def rollback_alarms(template: Template) -> dict[str, dict[str, Any]]:
     """By their logical ids; those that tell operators have no name of ours."""
-    found = template.find_resources("AWS::CloudWatch::Alarm").items()
-    return {id: alarm["Properties"] for id, alarm in found if "AlarmName" in alarm["Properties"]}
+    resources = template.find_resources("AWS::CloudWatch::Alarm").items()
+    return {id: alarm["Properties"] for id, alarm in resources if "AlarmName" in alarm["Properties"]}
 
 
 def test_an_endpoint_without_a_rollout_says_nothing_of_one(template: Synth) -> None:
@@ -37,37 +37,37 @@ def test_an_endpoint_without_a_rollout_says_nothing_of_one(template: Synth) -> N
 
 class TestStrategies:
     def test_all_at_once_moves_to_a_second_fleet(self, folder: FleetFolder) -> None:
-        made = deployed(folder, "rollout: {strategy: all-at-once, bake: 5m, termination_wait: 2m}\n")
-        assert config(made)["BlueGreenUpdatePolicy"] == {
+        template = deployed(folder, "rollout: {strategy: all-at-once, bake: 5m, termination_wait: 2m}\n")
+        assert config(template)["BlueGreenUpdatePolicy"] == {
             "TrafficRoutingConfiguration": {"Type": "ALL_AT_ONCE", "WaitIntervalInSeconds": 300},
             "TerminationWaitInSeconds": 120,
             "MaximumExecutionTimeoutInSeconds": 300 + 120 + 1800 + 600 + 600,
         }
 
     def test_a_canary_moves_a_share_first(self, folder: FleetFolder) -> None:
-        routing = config(deployed(folder, "rollout: {strategy: canary, canary: 50%}\n"))[
+        routing_configuration = config(deployed(folder, "rollout: {strategy: canary, canary: 50%}\n"))[
             "BlueGreenUpdatePolicy"
         ]["TrafficRoutingConfiguration"]
-        assert routing == {
+        assert routing_configuration == {
             "Type": "CANARY",
             "CanarySize": {"Type": "CAPACITY_PERCENT", "Value": 50},
             "WaitIntervalInSeconds": 600,
         }
 
     def test_linear_moves_a_share_at_a_time(self, folder: FleetFolder) -> None:
-        routing = config(deployed(folder, "rollout: {strategy: linear, step: 25%, bake: 4m}\n"))[
-            "BlueGreenUpdatePolicy"
-        ]["TrafficRoutingConfiguration"]
-        assert routing == {
+        routing_configuration = config(
+            deployed(folder, "rollout: {strategy: linear, step: 25%, bake: 4m}\n")
+        )["BlueGreenUpdatePolicy"]["TrafficRoutingConfiguration"]
+        assert routing_configuration == {
             "Type": "LINEAR",
             "LinearStepSize": {"Type": "CAPACITY_PERCENT", "Value": 25},
             "WaitIntervalInSeconds": 240,
         }
 
     def test_rolling_needs_no_second_fleet(self, folder: FleetFolder) -> None:
-        made = config(deployed(folder, "rollout: {strategy: rolling, step: 50%, timeout: 2h}\n"))
-        assert "BlueGreenUpdatePolicy" not in made
-        assert made["RollingUpdatePolicy"] == {
+        made_config = config(deployed(folder, "rollout: {strategy: rolling, step: 50%, timeout: 2h}\n"))
+        assert "BlueGreenUpdatePolicy" not in made_config
+        assert made_config["RollingUpdatePolicy"] == {
             "MaximumBatchSize": {"Type": "CAPACITY_PERCENT", "Value": 50},
             "RollbackMaximumBatchSize": {"Type": "CAPACITY_PERCENT", "Value": 50},
             "WaitIntervalInSeconds": 600,
@@ -82,9 +82,9 @@ class TestRollbackAlarms:
         return {alarm["MetricName"]: alarm for alarm in rollback_alarms(template).values()}
 
     def test_they_watch_the_new_configuration_of_the_literal_endpoint(self, folder: FleetFolder) -> None:
-        made = deployed(folder, self.KEYS)
-        (new,) = made.find_resources("AWS::SageMaker::EndpointConfig")
-        for alarm in self.alarms(made).values():
+        template = deployed(folder, self.KEYS)
+        (new,) = template.find_resources("AWS::SageMaker::EndpointConfig")
+        for alarm in self.alarms(template).values():
             assert alarm["Dimensions"] == [
                 {"Name": "EndpointName", "Value": "sentences"},
                 {"Name": "VariantName", "Value": "AllTraffic"},
@@ -93,9 +93,9 @@ class TestRollbackAlarms:
             assert alarm["TreatMissingData"] == "notBreaching"
 
     def test_another_configuration_has_alarms_of_its_own(self, folder: FleetFolder) -> None:
-        made = deployed(folder, self.KEYS)
-        (new,) = made.find_resources("AWS::SageMaker::EndpointConfig")
-        for alarm in self.alarms(made).values():
+        template = deployed(folder, self.KEYS)
+        (new,) = template.find_resources("AWS::SageMaker::EndpointConfig")
+        for alarm in self.alarms(template).values():
             prefix, config, rest = alarm["AlarmName"]["Fn::Join"][1]
             assert prefix == "TritonFleet/sentences/rollback/"
             assert config == {"Fn::GetAtt": [new, "EndpointConfigName"]}
@@ -108,14 +108,16 @@ class TestRollbackAlarms:
         assert (latency["ExtendedStatistic"], latency["Threshold"]) == ("p99", 200_000)
 
     def test_each_of_them_calls_the_endpoints_rollout_back(self, folder: FleetFolder) -> None:
-        made = deployed(folder, self.KEYS)
-        named = [alarm["AlarmName"]["Ref"] for alarm in config(made)["AutoRollbackConfiguration"]["Alarms"]]
-        assert sorted(named) == sorted(rollback_alarms(made))
+        template = deployed(folder, self.KEYS)
+        named_refs = [
+            alarm["AlarmName"]["Ref"] for alarm in config(template)["AutoRollbackConfiguration"]["Alarms"]
+        ]
+        assert sorted(named_refs) == sorted(rollback_alarms(template))
 
     def test_the_endpoints_role_sees_them_and_no_others(self, folder: FleetFolder) -> None:
-        made = deployed(folder, self.KEYS)
+        template = deployed(folder, self.KEYS)
         alarms = "arn:aws:cloudwatch:us-east-1:111122223333:alarm:TritonFleet/sentences/rollback/*"
-        assert statements(made)["SeeRollbackAlarms"]["Resource"] == alarms
+        assert statements(template)["SeeRollbackAlarms"]["Resource"] == alarms
 
     def test_no_permission_changes_right_before_an_update_of_the_endpoint(self, folder: FleetFolder) -> None:
         """IAM needs a while, and SageMaker asks for the alarms at once."""
@@ -126,9 +128,11 @@ class TestRollbackAlarms:
         assert rollouts == [without, without]
 
     def test_in_an_emergency_nothing_calls_it_back(self, folder: FleetFolder) -> None:
-        made = deployed(folder, "rollout: {strategy: all-at-once, rollback_on: []}\nalarms: {errors: 1%}\n")
-        assert "AutoRollbackConfiguration" not in config(made)
-        assert rollback_alarms(made) == {}
+        template = deployed(
+            folder, "rollout: {strategy: all-at-once, rollback_on: []}\nalarms: {errors: 1%}\n"
+        )
+        assert "AutoRollbackConfiguration" not in config(template)
+        assert rollback_alarms(template) == {}
 
 
 class TestWhichChangesMakeAnotherConfiguration:
@@ -176,10 +180,10 @@ def test_the_endpoint_has_no_property_that_the_digest_leaves_out(folder: FleetFo
         "rollout: {strategy: canary, canary: 50%}\nscaling: {min: 2, max: 4, invocations_per_instance: 60}\n"
     )
     properties = only(deployed(folder, keys), "AWS::SageMaker::Endpoint")["Properties"]
-    digested = {"DeploymentConfig", "RetainAllVariantProperties", "ExcludeRetainedVariantProperties"}
-    assert properties.keys() - digested == {"EndpointName", "EndpointConfigName", "Tags"}
+    texts = {"DeploymentConfig", "RetainAllVariantProperties", "ExcludeRetainedVariantProperties"}
+    assert properties.keys() - texts == {"EndpointName", "EndpointConfigName", "Tags"}
 
 
 def config_id(folder: FleetFolder, keys: str) -> str:
-    (found,) = deployed(folder, keys).find_resources("AWS::SageMaker::EndpointConfig")
-    return str(found)
+    (resource,) = deployed(folder, keys).find_resources("AWS::SageMaker::EndpointConfig")
+    return str(resource)

@@ -106,8 +106,8 @@ class TestPolicies:
         assert cpu["CustomizedMetricSpecification"]["MetricName"] == "CPUUtilization"
 
     def test_several_targets_are_tracked_at_once_and_no_others(self, template: Synth) -> None:
-        some = "scaling: {min: 1, max: 4, invocations_per_instance: 6, concurrent_requests: 2, cpu_utilization: 9}\n"
-        assert set(tracked(template(some))) == {
+        text = "scaling: {min: 1, max: 4, invocations_per_instance: 6, concurrent_requests: 2, cpu_utilization: 9}\n"
+        assert set(tracked(template(text))) == {
             "InvocationsPerInstance",
             "ConcurrentRequests",
             "CpuUtilization",
@@ -132,8 +132,8 @@ class TestNamesOfPolicies:
     )
     def test_another_configuration_is_another_name(self, template: Synth, before: str, after: str) -> None:
         assert before in SCALED
-        other = set(names(template(SCALED.replace(before, after))))
-        assert other - set(names(template(SCALED)))
+        other_names = set(names(template(SCALED.replace(before, after))))
+        assert other_names - set(names(template(SCALED)))
 
     def test_another_range_changes_no_name(self, template: Synth) -> None:
         assert names(template(SCALED)) == names(template(SCALED.replace("max: 4", "max: 5")))
@@ -161,9 +161,9 @@ class TestScalingGuard:
         made = template(SCALED)
         (config,) = made.find_resources("AWS::SageMaker::EndpointConfig")
         for guard in made.find_resources("Custom::ScalingGuard").values():
-            given = {key: value for key, value in guard["Properties"].items() if key != "ServiceToken"}
-            assert given.pop("Step") in ("before", "after")
-            assert given == {
+            given_values = {key: value for key, value in guard["Properties"].items() if key != "ServiceToken"}
+            assert given_values.pop("Step") in ("before", "after")
+            assert given_values == {
                 "EndpointName": "sentences",
                 "VariantName": "AllTraffic",
                 "InstanceType": "ml.g5.xlarge",
@@ -187,18 +187,20 @@ class TestScalingGuard:
 
     def test_the_roles_policy_is_deleted_after_the_first(self, template: Synth, folder: FleetFolder) -> None:
         folder.environment(ALLOWED)
-        made = template(NETWORK).to_json()["Resources"]
-        (before,) = [name for name, each in made.items() if each["Properties"].get("Step") == "before"]
-        needed, pending = set[str](), {before}
-        while pending:
-            name = pending.pop()
+        resources = template(NETWORK).to_json()["Resources"]
+        (before,) = [
+            name for name, resource in resources.items() if resource["Properties"].get("Step") == "before"
+        ]
+        needed, befores = set[str](), {before}
+        while befores:
+            name = befores.pop()
             needed.add(name)
-            text = json.dumps(made[name])
-            pending |= {other for other in made if f'"{other}"' in text} - needed
+            text = json.dumps(resources[name])
+            befores |= {resource for resource in resources if f'"{resource}"' in text} - needed
         policies = {
             name
-            for name, each in made.items()
-            if each["Type"] == "AWS::IAM::Policy" and name.startswith("Role")
+            for name, resource in resources.items()
+            if resource["Type"] == "AWS::IAM::Policy" and name.startswith("Role")
         }
         assert policies
         assert policies <= needed
@@ -214,7 +216,9 @@ class TestScalingGuard:
 
     def test_its_function_may_change_scaling_and_nothing_else_of_an_endpoint(self, template: Synth) -> None:
         policies = template("", "triton-fleet-dev").find_resources("AWS::IAM::Policy")
-        granted = json.dumps([each for name, each in policies.items() if name.startswith("ScalingGuard")])
-        assert "application-autoscaling:DeregisterScalableTarget" in granted
+        granted_text = json.dumps(
+            [policy for name, policy in policies.items() if name.startswith("ScalingGuard")]
+        )
+        assert "application-autoscaling:DeregisterScalableTarget" in granted_text
         for action in ('sagemaker:UpdateEndpoint"', "sagemaker:Delete", "sagemaker:Create", "iam:", "s3:*"):
-            assert action not in granted
+            assert action not in granted_text

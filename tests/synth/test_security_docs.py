@@ -23,16 +23,16 @@ def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder
     folder.environment(f"kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n{ALLOWED}")
     folder.spec(KEYS, base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
     policies = templates(folder)[STACK].find_resources("AWS::IAM::Policy").values()
-    granted = {
+    granted_actions = {
         each["Sid"]: [each["Action"]] if isinstance(each["Action"], str) else each["Action"]
         for policy in policies
         for each in policy["Properties"]["PolicyDocument"]["Statement"]
     }
-    told = dict(ROW.findall(section("What the endpoint's role may do")))
-    assert set(told) == set(granted)
-    for sid, actions in granted.items():
-        missing = [action for action in actions if action.split(":")[1] not in told[sid]]
-        assert missing == [], sid
+    matches = dict(ROW.findall(section("What the endpoint's role may do")))
+    assert set(matches) == set(granted_actions)
+    for sid, actions in granted_actions.items():
+        missing_actions = [action for action in actions if action.split(":")[1] not in matches[sid]]
+        assert missing_actions == [], sid
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_the_table_of_builds_has_every_statement_of_their_roles_and_no_other(
         "kms_key: arn:aws:kms:us-east-1:111122223333:key/1\nallowed_registries: ['444455556666']\n"
     )
     policies = templates(folder)[FOUNDATION].find_resources("AWS::IAM::Policy")
-    granted = {
+    granted_sids = {
         each["Sid"]
         for id, policy in policies.items()
         if id.startswith(part)
         for each in policy["Properties"]["PolicyDocument"]["Statement"]
     }
     cells = re.findall(r"^\| (`.+?) \|", section(title), re.MULTILINE)
-    assert {sid for cell in cells for sid in re.findall("`([A-Za-z]+)`", cell)} == granted
+    assert {sid for cell in cells for sid in re.findall("`([A-Za-z]+)`", cell)} == granted_sids
 
 
 def section(title: str) -> str:

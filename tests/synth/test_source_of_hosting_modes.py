@@ -82,23 +82,23 @@ is 1, not free, and 0 tells Triton so."""
 def container(environment: str, endpoint: str) -> dict[str, Any]:
     """The container of the endpoint's Model."""
     (model,) = properties(environment, endpoint, "Model")
-    found: dict[str, Any] = model["PrimaryContainer"]
-    return found
+    primary_container: dict[str, Any] = model["PrimaryContainer"]
+    return primary_container
 
 
 def configs(endpoint: str) -> Iterator[tuple[Path, Any]]:
     """The committed configurations of an endpoint's model repositories; the rest is made of them."""
-    for each in open_project(ROOT, "dev", [endpoint]).load(endpoint).spec.models:
-        for file in sorted((ROOT / "model_specs" / each.repository).rglob("config.pbtxt")):
+    for model in open_project(ROOT, "dev", [endpoint]).load(endpoint).spec.models:
+        for file in sorted((ROOT / "model_specs" / model.repository).rglob("config.pbtxt")):
             yield file, parse(file.read_bytes())
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 @pytest.mark.parametrize("mode", MODES)
 def test_a_hosting_mode_is_declared_as_sagemaker_knows_it(environment: str, mode: str) -> None:
-    told = container(environment, MODES[mode])
-    assert told["Mode"] == MODE[mode]
-    assert told["ModelDataUrl"].endswith(".tar.gz" if MODE[mode] == "SingleModel" else "/")
+    told_container = container(environment, MODES[mode])
+    assert told_container["Mode"] == MODE[mode]
+    assert told_container["ModelDataUrl"].endswith(".tar.gz" if MODE[mode] == "SingleModel" else "/")
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
@@ -115,14 +115,14 @@ def test_a_single_endpoint_names_its_model_and_of_an_ensemble_the_ensemble_prope
 
 
 def test_the_archives_of_several_models_hold_ensembles_in_one_mode_and_none_in_the_other() -> None:
-    held = {
+    totals = {
         mode: sum(
             backend_of(config, file.parent.name, []) == "ensemble" for file, config in configs(endpoint)
         )
         for mode, endpoint in MODES.items()
     }
-    assert held["several models"] == held["a single model"] == 0
-    assert held["several models, ensembles among them"] >= 1
+    assert totals["several models"] == totals["a single model"] == 0
+    assert totals["several models, ensembles among them"] >= 1
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
@@ -130,9 +130,9 @@ def test_the_archives_of_several_models_hold_ensembles_in_one_mode_and_none_in_t
 def test_every_mode_publishes_tritons_metrics_under_the_endpoints_own_name(
     environment: str, endpoint: str
 ) -> None:
-    wanted = METRICS | {name: place.format(endpoint) for name, place in PLACES.items()}
-    told = container(environment, endpoint)["Environment"]
-    assert {name: told.get(name) for name in wanted} == wanted
+    expected_metrics = METRICS | {name: place.format(endpoint) for name, place in PLACES.items()}
+    told_environment = container(environment, endpoint)["Environment"]
+    assert {name: told_environment.get(name) for name in expected_metrics} == expected_metrics
 
 
 @pytest.mark.parametrize(("name", "type_there"), TABLE.items())
@@ -154,19 +154,19 @@ def test_the_page_of_hosting_modes_tells_of_it(name: str, told: str) -> None:
         line for line in (ROOT / "docs/hosting-modes.md").read_text().splitlines() if line.startswith("|")
     ]
     first = [row.split("|")[1] for row in rows]
-    (found,) = (
+    (actual_row,) = (
         row
         for row, cell in zip(rows, first, strict=True)
         if name in (cell.strip(), *cell.strip("` ,").split("`"))
     )
-    assert told in found
+    assert told in actual_row
 
 
 @pytest.mark.parametrize("endpoint", MODES.values())
 def test_every_config_has_the_fields_that_the_source_asks_for(endpoint: str) -> None:
-    found = list(configs(endpoint))
-    assert found
-    for file, config in found:
+    rows = list(configs(endpoint))
+    assert rows
+    for file, config in rows:
         assert config.name == file.parent.name
         assert config.platform or config.backend, file
         for tensor in (*config.input, *config.output):

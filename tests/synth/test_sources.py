@@ -52,12 +52,12 @@ def test_what_differs_is_in_the_examples_readme_with_both_values_and_the_reason(
     readme = (ROOT / "examples" / example / "README.md").read_text().splitlines()
     system: ModuleType = SYSTEMS[example]
     rows = [row(name, system.SOURCE[name], each) for name, each in system.DIFFERENT.items()]
-    assert [each for each in rows if each not in readme] == []
+    assert [row for row in rows if row not in readme] == []
 
 
 def test_of_the_sources_parameters_of_pytorch_only_one_that_triton_no_longer_reads_is_left_out() -> None:
-    there, here = source_of_resnet_pt.SOURCE, source_of_resnet_pt.ours("prod")
-    assert there["config: parameters"] - here["config: parameters"] == {"ENABLE_NVFUSER"}
+    source, here = source_of_resnet_pt.SOURCE, source_of_resnet_pt.ours("prod")
+    assert source["config: parameters"] - here["config: parameters"] == {"ENABLE_NVFUSER"}
 
 
 @pytest.mark.parametrize("name", source_of_resnet_pt.PARAMETERS)

@@ -54,9 +54,9 @@ class Host:
 
 def properties(template: Template, kind: str, part: str = "") -> dict[str, Any]:
     """The properties of the one resource of a type whose logical id begins with `part`."""
-    found = [each for id, each in template.find_resources(kind).items() if id.startswith(part)]
-    (only,) = found
-    return dict(only["Properties"])
+    resources = [resource for id, resource in template.find_resources(kind).items() if id.startswith(part)]
+    (resource,) = resources
+    return dict(resource["Properties"])
 
 
 def statements(template: Template, part: str) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class TestAlarms:
         value = latency["Metrics"][-1]["MetricStat"]["Metric"]
         assert value["MetricName"] == "ModelLatency"
         assert {"Name": "EndpointName", "Value": "ranking"} in value["Dimensions"]
-        assert [list(each) for each in latency["AlarmActions"]] == [["Ref"]]
+        assert [list(alarm_action) for alarm_action in latency["AlarmActions"]] == [["Ref"]]
         assert len(alarms.alarms) == len(template.find_resources("AWS::CloudWatch::Alarm"))
         template.resource_count_is("AWS::SageMaker::Endpoint", 0)
 
@@ -155,7 +155,7 @@ class TestModel:
         model = SageMakerModel(host.stack, "Model", **{**DESCRIBED, "instance": old, "triton": "25.12"})
         assert model.role is not None
         problems = host.problems()
-        assert all(each.startswith("[Host/Model] instance.ami: FL2") for each in problems) and problems
+        assert all(problem.startswith("[Host/Model] instance.ami: FL2") for problem in problems) and problems
 
 
 class TestEngineBuilds:
@@ -166,7 +166,7 @@ class TestEngineBuilds:
         EngineBuilds(host.stack, "Engines", environment=environment, failures=topic)
         template = host.template()
         projects = template.find_resources("AWS::CodeBuild::Project").values()
-        assert {each["Properties"]["Name"] for each in projects} == {
+        assert {project["Properties"]["Name"] for project in projects} == {
             "triton-fleet-prod-engines-job",
         }
         policy = properties(template, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]

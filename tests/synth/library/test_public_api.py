@@ -20,24 +20,24 @@ Api = Mapping[str, Mapping[str, str]]
 
 def breaks(before: Api, after: Api) -> list[str]:
     """What users of the API before would have to change."""
-    found = [name for name in before if name not in after]
+    names = [name for name in before if name not in after]
     for name in before.keys() & after.keys():
-        found += [f"{name}({each})" for each in before[name] if each not in after[name]]
-        found += [
+        names += [f"{name}({each})" for each in before[name] if each not in after[name]]
+        names += [
             f"{name}({each})"
             for each, default in after[name].items()
             if default == "required" and before[name].get(each) != "required"
         ]
-    return sorted(found)
+    return sorted(names)
 
 
 def test_the_api_is_as_it_is_listed() -> None:
-    listed, now = yaml.safe_load(FILE.read_text()), public_api()
-    broken = breaks(listed, now)
+    document, current_public_api = yaml.safe_load(FILE.read_text()), public_api()
+    broken_breaks = breaks(document, current_public_api)
     changelog = (ROOT / "CHANGELOG.md").read_text()
-    unsaid = [each for each in broken if f"`{each}`" not in changelog]
+    unsaid = [broken_break for broken_break in broken_breaks if f"`{broken_break}`" not in changelog]
     assert unsaid == [], "users of these must change: name each in CHANGELOG.md, as `NAME(PARAMETER)`"
-    assert now == listed, f"write what is new or changed into {FILE.name}"
+    assert current_public_api == document, f"write what is new or changed into {FILE.name}"
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def test_it_declares_what_foundation_declares() -> None:
     support = host.support()
     template = host.template()
     names = {
-        each["Properties"].get("FunctionName")
-        for each in template.find_resources("AWS::Lambda::Function").values()
+        resource["Properties"].get("FunctionName")
+        for resource in template.find_resources("AWS::Lambda::Function").values()
     }
     assert {
         f"triton-fleet-prod-{noun}" for noun in ("scaling-guard", "endpoint-check", "endpoint-logs")
@@ -46,41 +46,45 @@ def test_without_builds_it_has_no_projects_of_them(engines: bool, images: bool, 
     host.support(engine_builds=engines, image_builds=images)
     template = host.template()
     projects = template.find_resources("AWS::CodeBuild::Project").values()
-    assert sorted(each["Properties"]["Name"] for each in projects) == [f"triton-fleet-prod-{e}" for e in left]
+    assert sorted(project["Properties"]["Name"] for project in projects) == [
+        f"triton-fleet-prod-{e}" for e in left
+    ]
     template.resource_count_is("AWS::ECR::Repository", int(images))
 
 
 def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called() -> None:
     host = Host(name="TheirStack")
-    shared = Stack(host.app, "Shared", env=WHERE)
-    host.support(shared)
+    shared_stack = Stack(host.app, "Shared", env=WHERE)
+    host.support(shared_stack)
     host.endpoint("One")
     host.endpoint("Two")
-    other = NestedStack(host.stack, "Nested")
-    host.endpoint("Three", scope=other)
+    other_stack = NestedStack(host.stack, "Nested")
+    host.endpoint("Three", scope=other_stack)
     template = host.template("Shared")
     policies = template.find_resources("AWS::IAM::Policy")
-    seen = {id: each["Properties"] for id, each in policies.items() if id.startswith("SupportSee")}
-    resources = {each["PolicyDocument"]["Statement"][0]["Resource"] for each in seen.values()}
+    properties = {id: policy["Properties"] for id, policy in policies.items() if id.startswith("SupportSee")}
+    resources = {each["PolicyDocument"]["Statement"][0]["Resource"] for each in properties.values()}
     stack = f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/TheirStack"
     assert resources == {f"{stack}/*", f"{stack}-*/*"}
-    assert all(len(each["Roles"]) == 3 for each in seen.values())
+    assert all(len(each["Roles"]) == 3 for each in properties.values())
 
 
 @pytest.mark.parametrize("size", [100, 120, 121, 128])
 def test_the_names_of_these_policies_are_unique_and_within_iams_limit(size: int) -> None:
     names = [f"{end}{'x' * (size - 1)}"[::-1] for end in "ab"]
     host = Host(name=names[0])
-    shared, other = Stack(host.app, "Shared", env=WHERE), Stack(host.app, names[1], env=WHERE)
-    host.support(shared)
+    shared_stack, other_stack = Stack(host.app, "Shared", env=WHERE), Stack(host.app, names[1], env=WHERE)
+    host.support(shared_stack)
     host.endpoint("One")
     host.endpoint("Two", scope=NestedStack(host.stack, "Nested"))
-    host.endpoint("Three", scope=other)
+    host.endpoint("Three", scope=other_stack)
     policies = host.template("Shared").find_resources("AWS::IAM::Policy")
-    seen = [each["Properties"]["PolicyName"] for id, each in policies.items() if id.startswith("SupportSee")]
-    assert len(seen) == len(set(seen)) == 3
-    assert all(re.fullmatch(r"See[\w+=,.@-]{1,125}", each) for each in seen)
-    assert (f"SeeStack{names[0]}" in seen) == (size <= 120)
+    policy_names = [
+        policy["Properties"]["PolicyName"] for id, policy in policies.items() if id.startswith("SupportSee")
+    ]
+    assert len(policy_names) == len(set(policy_names)) == 3
+    assert all(re.fullmatch(r"See[\w+=,.@-]{1,125}", policy_name) for policy_name in policy_names)
+    assert (f"SeeStack{names[0]}" in policy_names) == (size <= 120)
 
 
 @pytest.mark.parametrize("first", ["declared", "deployed"])
@@ -135,11 +139,11 @@ def test_a_given_bucket_is_that_of_archives_captured_calls_and_saved_scalings(tm
     capture = properties(template, "AWS::SageMaker::EndpointConfig")["DataCaptureConfig"]
     assert capture["DestinationS3Uri"] == {"Fn::Join": ["", ["s3://", name, "/capture/sentences"]]}
     assert capture["KmsKeyId"] == arn
-    granted = statements(template, "Sentences")
-    assert granted["ReadArchives"]["Resource"] == {
+    granted_statements = statements(template, "Sentences")
+    assert granted_statements["ReadArchives"]["Resource"] == {
         "Fn::Join": ["", ["arn:aws:s3:::", name, "/endpoints/sentences/*"]]
     }
-    assert granted["UseKey"]["Resource"] == arn
+    assert granted_statements["UseKey"]["Resource"] == arn
     guard = statements(template, "SupportScalingGuardPolicy")
     assert guard["KeepScaling"]["Resource"] == {"Fn::Join": ["", ["arn:aws:s3:::", name, "/scaling-guard/*"]]}
     assert guard["UseKey"]["Resource"] == arn
@@ -171,7 +175,7 @@ def test_the_boundary_of_the_environment_is_on_every_role_and_its_tags_on_every_
     host.endpoint(support=support, environment=None)
     template = host.template()
     roles = template.find_resources("AWS::IAM::Role").values()
-    assert {each["Properties"]["PermissionsBoundary"] for each in roles} == {BOUNDARY}
+    assert {role["Properties"]["PermissionsBoundary"] for role in roles} == {BOUNDARY}
     endpoint = properties(template, "AWS::SageMaker::Endpoint")
     assert {"Key": "team", "Value": "ml"} in endpoint["Tags"]
 

@@ -87,8 +87,8 @@ class TestGrants:
         host.support()
         topic = sns.Topic.from_topic_arn(host.stack, "Topic", f"arn:aws:sns:{REGION}:{ACCOUNT}:results")
         topic.grant_publish(host.endpoint())
-        (granted,) = statements(host.template(), "EmbeddingsExecutionRole").values()
-        assert (granted["Action"], granted["Resource"]) == (
+        (granted_statement,) = statements(host.template(), "EmbeddingsExecutionRole").values()
+        assert (granted_statement["Action"], granted_statement["Resource"]) == (
             "sns:Publish",
             f"arn:aws:sns:{REGION}:{ACCOUNT}:results",
         )
@@ -137,10 +137,14 @@ class TestAlarmActions:
         host.support(Stack(host.app, "Shared", env=WHERE))
         host.endpoint()
         template = host.template()
-        named = {
-            topic for each in alarms(template).values() for topic in notified_topics(template.to_json(), each)
+        named_topics = {
+            topic
+            for alarm in alarms(template).values()
+            for topic in notified_topics(template.to_json(), alarm)
         }
-        assert named == {f"/triton-fleet/prod/alarm-topic/{severity}" for severity in ("warning", "critical")}
+        assert named_topics == {
+            f"/triton-fleet/prod/alarm-topic/{severity}" for severity in ("warning", "critical")
+        }
 
     def test_any_action_replaces_the_topics_for_alarms_and_their_end(self) -> None:
         host = Host()
@@ -177,7 +181,7 @@ class TestAlarmActions:
         host.support()
         page = sns.Topic.from_topic_arn(host.stack, "Page", f"arn:aws:sns:{REGION}:{ACCOUNT}:page")
         host.endpoint(alarm_actions=[actions.SnsAction(page)])
-        assert {str(each["AlarmActions"]) for each in alarms(host.template()).values()} == {
+        assert {str(alarm["AlarmActions"]) for alarm in alarms(host.template()).values()} == {
             f"['arn:aws:sns:{REGION}:{ACCOUNT}:page']"
         }
 
@@ -192,8 +196,8 @@ class TestAlarmActions:
 
 
 def alarms(template: Any) -> dict[str, Any]:
-    found = template.find_resources("AWS::CloudWatch::Alarm")
-    return {id: each["Properties"] for id, each in found.items() if "Alarms" in id}
+    resources = template.find_resources("AWS::CloudWatch::Alarm")
+    return {id: resource["Properties"] for id, resource in resources.items() if "Alarms" in id}
 
 
 @jsii.implements(IAspect)
@@ -239,8 +243,8 @@ class TestTagsAndAspects:
         endpoint = host.endpoint()
         Tags.of(endpoint).add("triton-fleet:environment", "other")
         Tags.of(host.app).remove("triton-fleet:environment")
-        made = tags_of(properties(host.template(), "AWS::SageMaker::Endpoint"))
-        assert made["triton-fleet:environment"] == "prod"
+        tags = tags_of(properties(host.template(), "AWS::SageMaker::Endpoint"))
+        assert tags["triton-fleet:environment"] == "prod"
 
     def test_an_aspect_of_the_app_reaches_its_resources(self) -> None:
         host = Host()
@@ -252,4 +256,4 @@ class TestTagsAndAspects:
 
 
 def tags_of(resource: dict[str, Any]) -> dict[str, str]:
-    return {each["Key"]: each["Value"] for each in resource["Tags"]}
+    return {tag["Key"]: tag["Value"] for tag in resource["Tags"]}
