@@ -56,8 +56,8 @@ class Rehearsal:
         )
 
     def client(self, service: str) -> Any:
-        made: Any = self.session.client
-        return made(service, endpoint_url=self.supervisor.url)
+        made_client: Any = self.session.client
+        return made_client(service, endpoint_url=self.supervisor.url)
 
     def deploy(self) -> None:
         bucket = f"models-{self.account}-{self.region}"
@@ -152,28 +152,28 @@ def apart(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def test_each_is_answered_by_its_own_model(apart: Apart) -> None:
-    assert [each.invoke(1, 2) for each in apart.both] == [[2, 4], [3, 6]]
+    assert [rehearsal.invoke(1, 2) for rehearsal in apart.both] == [[2, 4], [3, 6]]
 
 
 def test_it_answers_only_in_its_own_account_and_its_own_region(apart: Apart) -> None:
-    for each in apart.between:
-        message = f"Endpoint {NAME} of account {each.account} not found."
-        assert each.refusal(1, 2)["Error"]["Message"] == message
+    for rehearsal in apart.between:
+        message = f"Endpoint {NAME} of account {rehearsal.account} not found."
+        assert rehearsal.refusal(1, 2)["Error"]["Message"] == message
 
 
 def test_the_error_of_a_model_names_the_log_of_its_own_account_and_region(apart: Apart) -> None:
     group = f"log-group:/aws/sagemaker/Endpoints/{NAME}"
-    for each in apart.both:
-        refusal = each.refusal(1, 2, 3)
-        assert refusal["LogStreamArn"] == f"arn:aws:logs:{each.region}:{each.account}:{group}"
-        assert f"in account {each.account} for more information" in refusal["Error"]["Message"]
+    for rehearsal in apart.both:
+        refusal = rehearsal.refusal(1, 2, 3)
+        assert refusal["LogStreamArn"] == f"arn:aws:logs:{rehearsal.region}:{rehearsal.account}:{group}"
+        assert f"in account {rehearsal.account} for more information" in refusal["Error"]["Message"]
 
 
 def test_the_metrics_of_calls_and_of_triton_are_in_the_account_and_region_of_the_endpoint(
     apart: Apart,
 ) -> None:
-    for each in apart.both:
-        each.invoke(1, 2)
+    for rehearsal in apart.both:
+        rehearsal.invoke(1, 2)
     ask_to_publish(apart.supervisor)
     for each in apart.both:
         assert "Invocations" in each.measured("AWS/SageMaker")
@@ -183,8 +183,11 @@ def test_the_metrics_of_calls_and_of_triton_are_in_the_account_and_region_of_the
 
 
 def test_the_status_names_account_region_and_log_of_each(apart: Apart) -> None:
-    shown = {(each.account, each.region, each.log) for each in ask_status(apart.supervisor).endpoints}
-    assert shown == {("123456789012", "us-east-1", "zoo"), ("210987654321", "eu-west-1", "prod/zoo")}
+    rows = {
+        (endpoint.account, endpoint.region, endpoint.log)
+        for endpoint in ask_status(apart.supervisor).endpoints
+    }
+    assert rows == {("123456789012", "us-east-1", "zoo"), ("210987654321", "eu-west-1", "prod/zoo")}
 
 
 def test_each_environment_has_a_log_of_its_own(apart: Apart) -> None:

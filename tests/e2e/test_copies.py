@@ -56,10 +56,10 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def unpacked(source: CopySource, folder: Path) -> Path:
-    packed = io.BytesIO()
-    source.write(packed)
-    packed.seek(0)
-    with tarfile.open(fileobj=packed) as tar:
+    stream = io.BytesIO()
+    source.write(stream)
+    stream.seek(0)
+    with tarfile.open(fileobj=stream) as tar:
         tar.extractall(folder)
     return folder
 

@@ -46,10 +46,10 @@ def called(server: TritonServer, times: int) -> None:
     """Call the model, and wait until the server has counted it, which it does after it has answered."""
     for _ in range(times):
         call(server, [[1.0, 2.0], [3.0, 4.0]])
-    counted = re.compile(rf"^nv_inference_request_success{{.*}} {times}$", re.MULTILINE)
+    pattern = re.compile(rf"^nv_inference_request_success{{.*}} {times}$", re.MULTILINE)
     pause = threading.Event()
     for _ in range(500):
-        if counted.search(server.metrics.request("GET", "/metrics").data.decode()):
+        if pattern.search(server.metrics.request("GET", "/metrics").data.decode()):
             return
         pause.wait(0.02)
     raise AssertionError("the calls were not counted")
@@ -60,8 +60,8 @@ def asked(
 ) -> float:
     now, hour = datetime.now(UTC), timedelta(hours=1)
     limits = {"start": now - hour, "end": now + hour}
-    found = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
-    return sum(found.values())
+    actual_values = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
+    return sum(actual_values.values())
 
 
 def test_a_tritons_counters_and_gauges_reach_cloudwatch(
@@ -81,9 +81,9 @@ def test_a_tritons_counters_and_gauges_reach_cloudwatch(
     assert asked(cloudwatch, "nv_inference_compute_infer_duration_us", DOUBLE) > 0
     assert asked(cloudwatch, "nv_inference_pending_request_count", DOUBLE, "Maximum") == 0
     assert asked(cloudwatch, "nv_cpu_memory_total_bytes", {}, "SampleCount") == 3
-    listed = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert all(each["MetricName"].startswith("nv_") for each in listed)
-    assert {pair["Name"] for each in listed for pair in each["Dimensions"]} == {"model", "version", "reason"}
+    metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
+    assert all(each["MetricName"].startswith("nv_") for each in metrics)
+    assert {pair["Name"] for each in metrics for pair in each["Dimensions"]} == {"model", "version", "reason"}
 
 
 def test_a_triton_that_was_started_again_counts_from_0(
@@ -95,7 +95,7 @@ def test_a_triton_that_was_started_again_counts_from_0(
     first.stop()
     scraper.publish(source(first), cloudwatch)
     second = Starter(runtime, tmp_path / "second")
-    starter.servers.append(again := second.start(python_model(second.folder), MEASURED))
-    called(again, times=2)
-    scraper.publish(source(again), cloudwatch)
+    starter.servers.append(second_server := second.start(python_model(second.folder), MEASURED))
+    called(second_server, times=2)
+    scraper.publish(source(second_server), cloudwatch)
     assert asked(cloudwatch, "nv_inference_request_success", DOUBLE) == 3

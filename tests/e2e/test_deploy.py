@@ -34,11 +34,11 @@ def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_rele
     assert empty_fleet.keys("releases/sentences/") == []
     before, events = empty_fleet.model_data(), empty_fleet.events(ENDPOINT)
     empty_fleet.model("x = 2\n")
-    refused = empty_fleet.fleet("deploy", "--env", "dev")
-    assert refused.returncode == 1
-    assert "repository/embed/1/model.py: error[stale-lock] FL306: the file changed" in refused.stderr
-    said = empty_fleet.deploy("--locked")
-    assert [line.split("  ")[0] for line in said.splitlines() if line.startswith("✓")] == [
+    refused_process = empty_fleet.fleet("deploy", "--env", "dev")
+    assert refused_process.returncode == 1
+    assert "repository/embed/1/model.py: error[stale-lock] FL306: the file changed" in refused_process.stderr
+    text = empty_fleet.deploy("--locked")
+    assert [line.split("  ")[0] for line in text.splitlines() if line.startswith("✓")] == [
         "✓ check",
         f"✓ account: {ACCOUNT}, us-east-1",
         "✓ cdk synth",
@@ -53,15 +53,18 @@ def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_rele
 def test_the_archive_of_another_endpoint_is_not_deployed_by_its_digest(empty_fleet: Deploys) -> None:
     lock = empty_fleet.folder.root / "locks/dev/sentences.lock.yaml"
     text, before, events = lock.read_text(), empty_fleet.keys("endpoints/"), empty_fleet.events(ENDPOINT)
-    own, other = empty_fleet.keys("archives/")[0].removeprefix("archives/").partition(".")[0], "5" * 64
-    empty_fleet.client("s3").put_object(Bucket=BUCKET, Key=f"archives/{other}.tar.gz", Body=b"of others")
-    lock.write_text(text.replace(own, other))
-    refused = empty_fleet.fleet("deploy", "--env", "dev", "--locked")
+    own, other_text = empty_fleet.keys("archives/")[0].removeprefix("archives/").partition(".")[0], "5" * 64
+    empty_fleet.client("s3").put_object(Bucket=BUCKET, Key=f"archives/{other_text}.tar.gz", Body=b"of others")
+    lock.write_text(text.replace(own, other_text))
+    refused_process = empty_fleet.fleet("deploy", "--env", "dev", "--locked")
     lock.write_text(text)
-    empty_fleet.client("s3").delete_object(Bucket=BUCKET, Key=f"archives/{other}.tar.gz")
-    assert refused.returncode == 1
-    assert "model_specs/sentences.yaml:" in refused.stderr
-    assert "error[foreign-archive] FL847: locks/dev/sentences.lock.yaml names sha256:555" in refused.stderr
+    empty_fleet.client("s3").delete_object(Bucket=BUCKET, Key=f"archives/{other_text}.tar.gz")
+    assert refused_process.returncode == 1
+    assert "model_specs/sentences.yaml:" in refused_process.stderr
+    assert (
+        "error[foreign-archive] FL847: locks/dev/sentences.lock.yaml names sha256:555"
+        in refused_process.stderr
+    )
     assert (empty_fleet.keys("endpoints/"), empty_fleet.events(ENDPOINT)) == (before, events)
 
 
@@ -96,12 +99,12 @@ def test_no_change_set_of_a_deploy_has_a_name_that_one_of_another_clone_has(empt
 
 def test_preflight_finds_the_account_ready_and_the_alarm_that_rings(empty_fleet: Deploys) -> None:
     cloudwatch = empty_fleet.client("cloudwatch")
-    alarm, *_ = [each["AlarmName"] for each in cloudwatch.describe_alarms()["MetricAlarms"]]
+    alarm, *_ = [metric_alarm["AlarmName"] for metric_alarm in cloudwatch.describe_alarms()["MetricAlarms"]]
     cloudwatch.set_alarm_state(AlarmName=alarm, StateValue="ALARM", StateReason="a test")
-    told = empty_fleet.fleet("preflight", "--env", "dev")
+    process = empty_fleet.fleet("preflight", "--env", "dev")
     cloudwatch.set_alarm_state(AlarmName=alarm, StateValue="OK", StateReason="a test")
-    assert told.returncode == 0, told.stderr
-    lines = dict(line[2:].split(": ", 1) for line in told.stdout.splitlines())
+    assert process.returncode == 0, process.stderr
+    lines = dict(line[2:].split(": ", 1) for line in process.stdout.splitlines())
     assert (lines["endpoint sentences"], lines["alarms sentences"]) == ("InService", f"in ALARM: {alarm}")
     assert lines["foundation"] == f"{FOUNDATION} is in CREATE_COMPLETE"
     assert lines["artifacts sentences"].startswith("1 of 1 in s3://")
@@ -122,19 +125,22 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(empt
     empty_fleet.model("x = 3\n")
     empty_fleet.lock()
     empty_fleet.host.failure = "tritonserver stopped: no such backend"
-    failed = empty_fleet.fleet("deploy", "--env", "dev", "sentences")
+    failed_process = empty_fleet.fleet("deploy", "--env", "dev", "sentences")
     empty_fleet.host.failure = ""
-    assert failed.returncode == 1
-    assert "[stuck-rollback] FL607: continued the rollback of sentences: it serves what it" in failed.stderr
+    assert failed_process.returncode == 1
+    assert (
+        "[stuck-rollback] FL607: continued the rollback of sentences: it serves what it"
+        in failed_process.stderr
+    )
     assert empty_fleet.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
-    assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
-    assert "no such backend" in failed.stderr
+    assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed_process.stderr
+    assert "no such backend" in failed_process.stderr
     assert (
         "what was served before is still served; the full output of the CDK is in .fleet/deploy/dev/endpoints/sentences.log"
-        in failed.stderr
+        in failed_process.stderr
     )
-    assert "run `fleet doctor sentences --env dev`" in failed.stderr
-    assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed:"
+    assert "run `fleet doctor sentences --env dev`" in failed_process.stderr
+    assert row(failed_process.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed:"
     assert empty_fleet.model_data() == before
     assert len(empty_fleet.keys("releases/sentences/")) == 1
 
@@ -151,9 +157,9 @@ def test_without_a_terminal_the_next_deploy_continues_a_rollback_that_stopped_an
     assert empty_fleet.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_FAILED"
     empty_fleet.model("x = 1\n")
     empty_fleet.lock()
-    said = empty_fleet.deploy("sentences")
-    assert "  continued the rollback of sentences: it serves what it served before" in said
-    assert f"cdk deploy {ENDPOINT}: its rollback was continued" in said
+    text = empty_fleet.deploy("sentences")
+    assert "  continued the rollback of sentences: it serves what it served before" in text
+    assert f"cdk deploy {ENDPOINT}: its rollback was continued" in text
     assert empty_fleet.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
     empty_fleet.model("x = 3\n")
     empty_fleet.lock()
@@ -163,8 +169,8 @@ def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_
     empty_fleet: Deploys,
 ) -> None:
     first = empty_fleet.model_data()
-    said = empty_fleet.deploy()
-    assert f"cdk deploy {ENDPOINT}: updated" in said
+    text = empty_fleet.deploy()
+    assert f"cdk deploy {ENDPOINT}: updated" in text
     assert empty_fleet.model_data() != first
     empty_fleet.model("x = 1\n")
     empty_fleet.lock()
@@ -189,10 +195,10 @@ def test_another_account_is_refused_by_both_names(empty_fleet: Deploys) -> None:
     )
     empty_fleet.folder.write("locks/prod/sentences.lock.yaml", LOCK)
     for command in (["deploy", "--locked"], ["ls"], ["destroy", "sentences", "--yes"]):
-        refused = empty_fleet.fleet(*command, "--env", "prod")
-        assert refused.returncode == 1
-        assert "FL602: 'prod' is deployed to account 999900001111" in refused.stderr
-        assert f"these credentials belong to account {ACCOUNT}" in refused.stderr
+        refused_process = empty_fleet.fleet(*command, "--env", "prod")
+        assert refused_process.returncode == 1
+        assert "FL602: 'prod' is deployed to account 999900001111" in refused_process.stderr
+        assert f"these credentials belong to account {ACCOUNT}" in refused_process.stderr
     assert empty_fleet.statuses() == {**COMPLETE, ENDPOINT: "UPDATE_COMPLETE"}
 
 
@@ -200,24 +206,24 @@ def test_ls_compares_specs_locks_and_stacks_and_names_orphans(empty_fleet: Deplo
     empty_fleet.folder.spec(name="idle", base=SPEC.replace("sentences", "idle"))
     empty_fleet.folder.write("locks/dev/gone.lock.yaml", LOCK)
     spec = empty_fleet.folder.root / "model_specs/sentences.yaml"
-    told = empty_fleet.fleet("ls", "--env", "dev").stdout
-    assert row(told, "sentences") == "sentences ok 1 × ml.g5.xlarge nothing"
-    assert row(told, "idle") == "idle no lock - -"
-    assert max(map(len, told.splitlines()[:4])) <= 80
-    assert "idle: `fleet lock --env dev idle`" in told
-    assert "gone: an orphaned lock, without a spec: run `git rm locks/dev/gone.lock.yaml`" in told
-    kept = spec.read_text()
-    spec.write_text(kept + "scaling: {min: 1, max: 3, gpu_utilization: 60}\nalarms: {errors: 2%}\n")
-    told = empty_fleet.fleet("ls", "--env", "dev", "sentences").stdout
-    assert row(told, "sentences") == "sentences ok 1 × ml.g5.xlarge scaling, alarms, dashboard"
-    assert "sentences: `fleet deploy --env dev sentences`" in told
+    output = empty_fleet.fleet("ls", "--env", "dev").stdout
+    assert row(output, "sentences") == "sentences ok 1 × ml.g5.xlarge nothing"
+    assert row(output, "idle") == "idle no lock - -"
+    assert max(map(len, output.splitlines()[:4])) <= 80
+    assert "idle: `fleet lock --env dev idle`" in output
+    assert "gone: an orphaned lock, without a spec: run `git rm locks/dev/gone.lock.yaml`" in output
+    kept_text = spec.read_text()
+    spec.write_text(kept_text + "scaling: {min: 1, max: 3, gpu_utilization: 60}\nalarms: {errors: 2%}\n")
+    told_output = empty_fleet.fleet("ls", "--env", "dev", "sentences").stdout
+    assert row(told_output, "sentences") == "sentences ok 1 × ml.g5.xlarge scaling, alarms, dashboard"
+    assert "sentences: `fleet deploy --env dev sentences`" in told_output
     empty_fleet.model("x = 9\n")
     offline = empty_fleet.fleet("ls", "--env", "dev", "--offline", "sentences").stdout
     assert row(offline, "sentences") == "sentences stale lock - -"
     spec.unlink()
     told = empty_fleet.fleet("ls", "--env", "dev").stdout
     assert "sentences: an orphaned stack, without a spec: run `fleet destroy sentences --env dev`" in told
-    spec.write_text(kept)
+    spec.write_text(kept_text)
     (found,) = [
         each
         for each in json.loads(empty_fleet.fleet("ls", "--env", "dev", "--format", "json").stdout)
@@ -234,20 +240,20 @@ def test_destroy_shows_what_goes_and_asks_and_deletes_an_orphan_but_not_its_arch
     assert unknown.returncode == 1
     assert "did you mean `sentences`?" in unknown.stderr
     archives = empty_fleet.keys("")
-    unasked = empty_fleet.fleet("destroy", "sentences", "--env", "dev")
-    assert (unasked.returncode, "pass --yes" in unasked.stderr) == (2, True)
-    assert "the endpoint sentences, which is InService, 1 × ml.g5.xlarge" in unasked.stdout
-    assert "calls in the last hour: 0\n" in unasked.stdout
-    assert "cost a month: 1,013.76 USD\n" in unasked.stdout
-    assert "deleted: 1 × endpoint, 1 × endpoint config, 1 × model, " in unasked.stdout
-    assert f"kept: its archives stay in s3://{BUCKET}/endpoints/sentences/" in unasked.stdout
+    process = empty_fleet.fleet("destroy", "sentences", "--env", "dev")
+    assert (process.returncode, "pass --yes" in process.stderr) == (2, True)
+    assert "the endpoint sentences, which is InService, 1 × ml.g5.xlarge" in process.stdout
+    assert "calls in the last hour: 0\n" in process.stdout
+    assert "cost a month: 1,013.76 USD\n" in process.stdout
+    assert "deleted: 1 × endpoint, 1 × endpoint config, 1 × model, " in process.stdout
+    assert f"kept: its archives stay in s3://{BUCKET}/endpoints/sentences/" in process.stdout
     assert ENDPOINT in empty_fleet.statuses()
     assert empty_fleet.fleet("destroy", "sentences", "--env", "dev", "--yes").returncode == 0
     assert empty_fleet.statuses() == {name: status for name, status in COMPLETE.items() if name != ENDPOINT}
     assert empty_fleet.host.removed == ["sentences"]
     assert empty_fleet.keys("") == archives
-    again = empty_fleet.fleet("destroy", "sentences", "--env", "dev", "--yes")
-    assert (again.returncode, "nothing to destroy" in again.stdout) == (0, True)
+    second_process = empty_fleet.fleet("destroy", "sentences", "--env", "dev", "--yes")
+    assert (second_process.returncode, "nothing to destroy" in second_process.stdout) == (0, True)
 
 
 def test_foundation_alone_needs_no_lock(empty_fleet: Deploys) -> None:

@@ -24,9 +24,9 @@ def test_a_deploy_that_was_killed_goes_on_when_it_is_run_again(empty_fleet: Depl
 
 def test_a_changed_model_needs_a_new_lock(empty_fleet: Deploys) -> None:
     empty_fleet.model("x = 2\n")
-    refused = empty_fleet.fleet("deploy", "--env", "dev")
-    assert refused.returncode == 1
-    assert "repository/embed/1/model.py: error[stale-lock] FL306: the file changed" in refused.stderr
+    refused_process = empty_fleet.fleet("deploy", "--env", "dev")
+    assert refused_process.returncode == 1
+    assert "repository/embed/1/model.py: error[stale-lock] FL306: the file changed" in refused_process.stderr
 
 
 def test_a_destroyed_endpoint_leaves_its_archives(empty_fleet: Deploys) -> None:

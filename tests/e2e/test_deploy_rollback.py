@@ -68,15 +68,15 @@ def test_an_endpoint_that_is_back_is_told_with_the_commands_that_skip_it(
         asked.append(question)
         return False
 
-    with pytest.raises(CannotRunError) as told:
+    with pytest.raises(CannotRunError) as refusal:
         ready_stack(access, "back", disagree)
-    assert f"back is InService with the configuration {runs}, the one from before" in told.value.problem
+    assert f"back is InService with the configuration {runs}, the one from before" in refusal.value.problem
     command = (
         "aws cloudformation continue-update-rollback --region us-east-1 --stack-name back"
         " --resources-to-skip Endpoint"
     )
-    assert command in told.value.remedy
-    assert told.value.remedy.startswith("run `fleet deploy --env dev --yes back`, which continues it")
+    assert command in refusal.value.remedy
+    assert refusal.value.remedy.startswith("run `fleet deploy --env dev --yes back`, which continues it")
     assert asked[0].endswith("Continue its rollback without Endpoint?")
     assert stacks.status("back") == "UPDATE_ROLLBACK_FAILED"
 
@@ -120,28 +120,28 @@ class TestTheCauseOfAFailedDeploy:
         self, access: Access, stacks: Stacks, host: RecordingHost
     ) -> None:
         back_by_itself(stacks, host, "beside")
-        told = with_failed_rollback(FindingsError([self.CAUSE]), access, "beside", lambda _: False)
-        assert isinstance(told, FindingsError)
-        assert [each.code for each in told.findings] == ["FL601", "FL607"]
+        error = with_failed_rollback(FindingsError([self.CAUSE]), access, "beside", lambda _: False)
+        assert isinstance(error, FindingsError)
+        assert [finding.code for finding in error.findings] == ["FL601", "FL607"]
 
     def test_it_is_told_where_the_rollback_cannot_be_looked_at(
         self, access: Access, stacks: Stacks, host: RecordingHost
     ) -> None:
         back_by_itself(stacks, host, "denied")
-        told = with_failed_rollback(FindingsError([self.CAUSE]), denied(access), "denied", lambda _: True)
-        assert isinstance(told, FindingsError)
-        assert told.findings[0] == self.CAUSE
-        assert "DescribeStackResources" in told.findings[1].message
+        error = with_failed_rollback(FindingsError([self.CAUSE]), denied(access), "denied", lambda _: True)
+        assert isinstance(error, FindingsError)
+        assert error.findings[0] == self.CAUSE
+        assert "DescribeStackResources" in error.findings[1].message
 
     def test_a_command_that_could_not_run_stays_one(
         self, access: Access, stacks: Stacks, host: RecordingHost
     ) -> None:
         back_by_itself(stacks, host, "unrun")
         failure = CannotRunError("cdk deploy failed", "read the log")
-        told = with_failed_rollback(failure, access, "unrun", lambda _: False)
-        assert isinstance(told, CannotRunError)
-        assert told.problem.startswith("cdk deploy failed\nthe stack unrun is in UPDATE_ROLLBACK_FAILED")
-        assert told.remedy.startswith("read the log; ")
+        error = with_failed_rollback(failure, access, "unrun", lambda _: False)
+        assert isinstance(error, CannotRunError)
+        assert error.problem.startswith("cdk deploy failed\nthe stack unrun is in UPDATE_ROLLBACK_FAILED")
+        assert error.remedy.startswith("read the log; ")
 
 
 def denied(access: Access) -> Access:
@@ -162,12 +162,12 @@ def test_preflight_names_the_stack_where_it_may_not_look_at_its_resources(
     back_by_itself(stacks, host, "unseen")
     stack = find_stack(access.client("cloudformation"), "unseen")
     assert stack is not None
-    found = stack_state_finding(
+    finding = stack_state_finding(
         denied(access), stack, lambda code, message, hint: Finding(code=code, message=message, hint=hint)
     )
-    assert found is not None
-    assert (found.code, "UPDATE_ROLLBACK_FAILED" in found.message) == ("FL622", True)
-    assert "(DescribeStackResources is denied)" in found.hint
+    assert finding is not None
+    assert (finding.code, "UPDATE_ROLLBACK_FAILED" in finding.message) == ("FL622", True)
+    assert "(DescribeStackResources is denied)" in finding.hint
 
 
 def test_the_command_that_is_told_continues_it(
@@ -188,23 +188,23 @@ def test_an_endpoint_that_runs_something_else_is_never_skipped(
     access: Access, stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost(stacks, host, monkeypatch, "lost")
-    with pytest.raises(CannotRunError) as told:
+    with pytest.raises(CannotRunError) as refusal:
         ready_stack(access, "lost", refusing)
-    stopped = found(access, "lost")
-    assert stopped.endpoint is not None
-    assert f"CloudFormation tried to restore {stopped.endpoint.target}" in told.value.problem
-    assert "nothing can be skipped: restore it (`aws sagemaker update-endpoint" in told.value.remedy
+    stopped_rollback = found(access, "lost")
+    assert stopped_rollback.endpoint is not None
+    assert f"CloudFormation tried to restore {stopped_rollback.endpoint.target}" in refusal.value.problem
+    assert "nothing can be skipped: restore it (`aws sagemaker update-endpoint" in refusal.value.remedy
 
 
 def test_an_endpoint_that_was_brought_back_by_hand_is_skipped(
     access: Access, stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost(stacks, host, monkeypatch, "by-hand")
-    stopped = found(access, "by-hand")
-    assert stopped.endpoint is not None
-    assert stopped.endpoint.target is not None
+    stopped_rollback = found(access, "by-hand")
+    assert stopped_rollback.endpoint is not None
+    assert stopped_rollback.endpoint.target is not None
     access.client("sagemaker").update_endpoint(
-        EndpointName="by-hand", EndpointConfigName=stopped.endpoint.target
+        EndpointName="by-hand", EndpointConfigName=stopped_rollback.endpoint.target
     )
     ready = ready_stack(access, "by-hand", lambda _: True).stack
     assert ready is not None

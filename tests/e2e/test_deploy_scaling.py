@@ -66,14 +66,17 @@ def test_a_foundation_over_what_an_earlier_one_has_kept_is_refused_with_the_name
     cloudformation.update_termination_protection(StackName=FOUNDATION, EnableTerminationProtection=False)
     cloudformation.delete_stack(StackName=FOUNDATION)
     account.settle()
-    refused = account.fleet("deploy", "--env", "dev", "--foundation")
-    assert refused.returncode == 1, refused.stdout + refused.stderr
-    assert f"FL614: {FOUNDATION} cannot create: AWS::S3::Bucket {BUCKET} exists already" in refused.stderr
-    assert "FL601" not in refused.stderr
+    refused_process = account.fleet("deploy", "--env", "dev", "--foundation")
+    assert refused_process.returncode == 1, refused_process.stdout + refused_process.stderr
+    assert (
+        f"FL614: {FOUNDATION} cannot create: AWS::S3::Bucket {BUCKET} exists already"
+        in refused_process.stderr
+    )
+    assert "FL601" not in refused_process.stderr
     command = "fleet deploy --env dev --foundation --import-existing"
-    assert f"run `{command}` to take over" in refused.stderr
-    said = account.fleet(*command.split()[1:])
-    assert said.returncode == 0, said.stdout + said.stderr
+    assert f"run `{command}` to take over" in refused_process.stderr
+    process = account.fleet(*command.split()[1:])
+    assert process.returncode == 0, process.stdout + process.stderr
     assert account.statuses()[FOUNDATION] == "CREATE_COMPLETE"
     assert account.client("s3").get_object(Bucket=BUCKET, Key="kept")["Body"].read() == b"kept"
 
@@ -89,8 +92,8 @@ def test_a_creation_that_failed_by_the_new_role_alone_is_deployed_once_more(
         return make(*given, **named)
 
     monkeypatch.setattr(EmbeddedSageMaker, "create_model", create)
-    said = account.deploy()
-    assert "sentences: SageMaker could not assume the new role yet: deploying once more" in said
+    text = account.deploy()
+    assert "sentences: SageMaker could not assume the new role yet: deploying once more" in text
     assert account.statuses()[ENDPOINT] == "CREATE_COMPLETE"
 
 

@@ -41,18 +41,18 @@ def test_what_most_commands_presuppose_succeeds(fleet: DocumentedFleet) -> None:
 )
 def test_each_command_of_a_page_does_what_the_page_says(fleet: DocumentedFleet, page: Page) -> None:
     commands = typed_here(page)
-    lacking = {
-        each: call[0]
-        for each in commands
-        for call in simple_commands(each.text)
+    lines = {
+        command: call[0]
+        for command in commands
+        for call in simple_commands(command.text)
         if call[0] == "jq" and shutil.which("jq") is None
     }
-    ended = fleet.follow([each for each in commands if each not in lacking])
+    ended = fleet.follow([command for command in commands if command not in lines])
     wrong = [
         f"{each.command} exited with {each.code}:\n{each.out}{each.err}"
         for each in ended
         if not is_as_shown(each)
     ]
     assert not wrong, "\n".join([*wrong, f"where a command needs more than this test has, {ELSEWHERE}"])
-    if lacking:
-        pytest.skip(", ".join(f"{each}: there is no {program}" for each, program in lacking.items()))
+    if lines:
+        pytest.skip(", ".join(f"{name}: there is no {program}" for name, program in lines.items()))

@@ -32,8 +32,8 @@ def count(
     """Metrics as SageMaker publishes them: by measure, how many calls have a 1; `invocations` is all."""
     dimensions = {"EndpointName": name, "VariantName": "AllTraffic"}
     for measure, times in values.items():
-        metric, others = endpoint_metric(measure), values["invocations"] - times
-        counts = {value: number for value, number in ((1.0, times), (0.0, others)) if number}
+        metric, other_invocations = endpoint_metric(measure), values["invocations"] - times
+        counts = {value: number for value, number in ((1.0, times), (0.0, other_invocations)) if number}
         client(clinic.aws, "cloudwatch", region).put_metric_data(
             Namespace=metric.namespace,
             MetricData=[
@@ -58,9 +58,9 @@ def served(clinic: Clinic) -> Clinic:
 def test_an_endpoint_whose_every_call_raises_is_not_healthy_and_the_line_is_named(served: Clinic) -> None:
     count(served, {"invocations": 12, "errors_4xx": 0, "errors_5xx": 12, "model_errors": 12})
     served.log("starting", *[RAISED] * 12)
-    code, seen, wrong = served.doctor()
+    code, text, wrong = served.doctor()
     assert code == 1
-    assert "  calls:    12 of 12 since " in seen
+    assert "  calls:    12 of 12 since " in text
     assert (
         "model_specs/sentences.yaml:4:1: error[failing-invocations] FL677: invocations of sentences: 12 of 12"
         in wrong
@@ -72,10 +72,10 @@ def test_an_endpoint_whose_every_call_raises_is_not_healthy_and_the_line_is_name
 def test_a_few_failed_calls_are_noted_and_the_endpoint_is_healthy(served: Clinic) -> None:
     count(served, {"invocations": 12, "errors_4xx": 2, "errors_5xx": 3, "model_errors": 3})
     served.log(RAISED)
-    code, seen, wrong = served.doctor()
+    code, text, wrong = served.doctor()
     assert (code, wrong) == (0, "")
-    assert "failed (2 with 4XX and 3 with 5XX): ValueError: no such thing (embed/1/model.py:31)" in seen
-    assert "  calls:    5 of 12 since " in seen
+    assert "failed (2 with 4XX and 3 with 5XX): ValueError: no such thing (embed/1/model.py:31)" in text
+    assert "  calls:    5 of 12 since " in text
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_calls_of_another_endpoint_region_or_hour_do_not_count(served: Clinic) -
     count(served, failed, name="other")
     count(served, failed, region="eu-west-1")
     count(served, failed, before=timedelta(minutes=70))
-    code, seen, _ = served.doctor()
-    assert (code, "  calls:    none since " in seen) == (0, True)
+    code, text, _ = served.doctor()
+    assert (code, "  calls:    none since " in text) == (0, True)
 
 
 def test_calls_before_the_end_of_the_last_deploy_had_another_model_and_do_not_count(served: Clinic) -> None:

@@ -55,7 +55,7 @@ def test_a_revert_that_was_killed_at_a_request_is_finished_by_the_next(
     assert drift.comparisons
     assert not ends_before_step(lambda: restore_stack(access, drift), step, sent_to(aws.url))
     stacks.settled(name)
-    left = compared(aws, name)
-    if left.comparisons:
-        restore_stack(embedded_access(DEPLOYMENT, aws.url, KEYS), left)
+    remaining_drift = compared(aws, name)
+    if remaining_drift.comparisons:
+        restore_stack(embedded_access(DEPLOYMENT, aws.url, KEYS), remaining_drift)
     assert compared(aws, name).comparisons == ()

@@ -98,7 +98,7 @@ def test_values_of_every_data_type_come_back_as_they_were_sent(zoo: Zoo) -> None
 
 def test_a_target_is_loaded_without_a_sample(zoo: Zoo) -> None:
     assert "targets loaded: 1" in checked(zoo, warm=("times.tar.gz",))
-    assert "times.tar.gz" in {each["target"] for each in zoo.report()["models"] if each["memory"]}
+    assert "times.tar.gz" in {model["target"] for model in zoo.report()["models"] if model["memory"]}
 
 
 def test_a_target_that_triton_does_not_load_is_told_with_tritons_reason(zoo: Zoo) -> None:

@@ -88,9 +88,9 @@ def test_a_deletion_waits_until_the_endpoint_can_be_deleted(
 ) -> None:
     deployed(stacks, "ends")
     scale(sagemaker, host, "ends")
-    found = plan_deletion(access, "ends")
-    assert found is not None
-    destroy(access, found, notices)
+    deletion = plan_deletion(access, "ends")
+    assert deletion is not None
+    destroy(access, deletion, notices)
     assert [text.partition(":")[0] for text in notices] == ["the endpoint ends is Updating"]
     assert "ends" not in endpoint_stacks(access.client("cloudformation"), access.deployment)
 
@@ -101,9 +101,9 @@ def test_a_deletion_shows_that_the_role_is_kept_where_sagemaker_cleans_up_with_i
     resources = endpoint("cleans")
     resources["Endpoint"]["Metadata"] = {"CleanupLooks": 15}
     assert stacks.create(f"{DEPLOYMENT.stack}-cleans", resources) == "CREATE_COMPLETE"
-    found = plan_deletion(access, "cleans")
-    assert found is not None
-    destroy(access, found, notices)
+    deletion = plan_deletion(access, "cleans")
+    assert deletion is not None
+    destroy(access, deletion, notices)
     assert notices == [
         "the stack keeps the endpoint's role for five minutes after it: SageMaker cleans up with it"
     ]
@@ -114,21 +114,21 @@ def test_a_deploy_shows_what_its_scaling_guard_waits_for_once(
 ) -> None:
     deployed(stacks, "guarded")
     scale(sagemaker, host, "guarded")
-    shown: list[str] = []
-    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), shown.append)
+    lines: list[str] = []
+    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), lines.append)
     event = "s | 1/9 | 7:57:43 PM | UPDATE_{} | Custom::ScalingGuard | Update/Before (UpdateBefore70821B27)\n"
-    begun = event.format("IN_PROGRESS")
+    initial_text = event.format("IN_PROGRESS")
     watch("s: creating CloudFormation changeset...\n")
-    assert shown == []
+    assert lines == []
     for _ in range(50):
-        watch(begun)
-    assert shown == ["the endpoint guarded is Updating: its scaling guard waits for it"]
+        watch(initial_text)
+    assert lines == ["the endpoint guarded is Updating: its scaling guard waits for it"]
     host.may_scale.set()
     await_service(sagemaker, "guarded")
-    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), shown.append)
-    watch(begun)
-    watch(begun + event.format("COMPLETE"))
-    assert len(shown) == 1
+    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), lines.append)
+    watch(initial_text)
+    watch(initial_text + event.format("COMPLETE"))
+    assert len(lines) == 1
 
 
 def refused_update(stacks: Stacks, sagemaker: Any, host: RecordingHost, name: str) -> str:
@@ -149,9 +149,9 @@ def test_a_rollback_that_met_scaling_is_continued_when_the_endpoint_is_in_servic
         questions.append(question)
         return True
 
-    found = ready_stack(access, stack, agree, notices).stack
-    assert found is not None
-    assert found.status == "UPDATE_ROLLBACK_COMPLETE"
+    actual_stack = ready_stack(access, stack, agree, notices).stack
+    assert actual_stack is not None
+    assert actual_stack.status == "UPDATE_ROLLBACK_COMPLETE"
     assert [text.partition(":")[0] for text in notices] == ["the endpoint meets is Updating"]
     assert "Continue its rollback without Endpoint?" in questions[0]
 
@@ -171,9 +171,9 @@ def test_what_a_stopped_rollback_needs_while_the_endpoint_scales_is_a_deploy_tha
 ) -> None:
     refused_update(stacks, sagemaker, host, "asked")
     stack = endpoint_stacks(access.client("cloudformation"), access.deployment)["asked"]
-    stopped = failed_rollback(access, stack)
-    assert stopped.resources_to_skip == []
-    assert stopped.remedy == "deploy again: it waits until asked is InService, then compares again"
+    stopped_rollback = failed_rollback(access, stack)
+    assert stopped_rollback.resources_to_skip == []
+    assert stopped_rollback.remedy == "deploy again: it waits until asked is InService, then compares again"
     host.may_scale.set()
     await_service(sagemaker, "asked")
     assert failed_rollback(access, stack).resources_to_skip == ["Endpoint"]

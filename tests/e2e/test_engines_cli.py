@@ -42,15 +42,15 @@ def test_engines_are_built_listed_and_packed_each_once(
     bucket: EngineBucket, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said(capsys, "engines", "ls") == [f"s3://triton-fleet-dev-{ACCOUNT}-us-east-1 has no engines"]
-    begun, ended, built = said(capsys, "engines", "build")
-    assert (begun, built) == ("engine sentences/bert: building", "built 1 engine")
-    assert ended.startswith("engine sentences/bert: ready after ")
+    initial_text, text, built_text = said(capsys, "engines", "build")
+    assert (initial_text, built_text) == ("engine sentences/bert: building", "built 1 engine")
+    assert text.startswith("engine sentences/bert: ready after ")
     assert said(capsys, "engines", "build") == ["1 engine already present"]
     (held,) = json.loads("".join(said(capsys, "engines", "ls", "--format", "json")))
     assert held["key"] == bucket.key()
     assert (held["model"], held["tensorrt"], held["compute_capability"]) == ("bert", "10.9.0.34", "8.6")
     assert held["needed_by"] == ["sentences/bert"]
-    _heading, row, *_folded = said(capsys, "engines", "ls")
+    _heading, row, *_lines = said(capsys, "engines", "ls")
     assert (row.split()[0], row.split()[-1]) == (held["key"].removeprefix("sha256:")[:12], "sentences")
     *_, archives = said(capsys, "publish")
     assert archives.startswith("archives: uploaded 1 (")

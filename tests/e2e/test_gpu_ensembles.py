@@ -55,12 +55,12 @@ def test_a_job_of_sagemaker_builds_the_engine_on_a_gpu_of_the_endpoints_own_fami
     ensembles: Deployed,
 ) -> None:
     bucket = ensembles.bucket
-    (resolved,) = bucket.artifacts.endpoints
-    (engine,) = resolved.engines
+    (resolved_endpoint,) = bucket.artifacts.endpoints
+    (engine,) = resolved_endpoint.engines
     manifest = json.loads(bucket.artifacts.body(built_key(engine.build.key, MANIFEST)))
     assert manifest["gpu"]["name"] == "NVIDIA T4 (stand-in)"
     assert manifest["by"].startswith("engine-"), "it names the job; a build of CodeBuild's own is PROJECT:ID"
-    plan = bucket.files(f"{resolved.model_data}{TEXT}")["bert-trt/1/model.plan"]
+    plan = bucket.files(f"{resolved_endpoint.model_data}{TEXT}")["bert-trt/1/model.plan"]
     assert plan[HEADER:] == (bucket.root / "examples/gpu_ensembles/bert.onnx").read_bytes()
 
 
@@ -88,8 +88,8 @@ def test_an_encoded_image_in_json_as_the_source_sends_it_becomes_1001_probabilit
     )
     (output,) = json.loads(answer["Body"].read())["outputs"]
     assert (output["name"], output["shape"]) == ("OUTPUT", [1, 1001])
-    expected = probabilities(ensembles.bucket.root, jpeg)
-    assert np.abs(np.array(output["data"]) - expected.ravel()).max() < TOLERANCE * expected.max()
+    expected_array = probabilities(ensembles.bucket.root, jpeg)
+    assert np.abs(np.array(output["data"]) - expected_array.ravel()).max() < TOLERANCE * expected_array.max()
 
 
 def test_two_sentences_in_binary_as_the_source_sends_them_become_the_embeddings_of_minilm(
@@ -117,8 +117,10 @@ def test_a_text_of_more_than_128_tokens_is_cut_there(ensembles: Deployed) -> Non
 
 def test_the_models_run_in_the_environments_that_they_bring(ensembles: Deployed) -> None:
     log = ensembles.log.read_text()
-    (locked,) = re.findall(r"^tokenizers==(\S+)", _environment(), re.MULTILINE)
-    assert re.search(rf'"tokenizers {locked} of /tmp/python_env_\w+/\d/lib/python3\.\d+/site-packages/', log)
+    (locked_match,) = re.findall(r"^tokenizers==(\S+)", _environment(), re.MULTILINE)
+    assert re.search(
+        rf'"tokenizers {locked_match} of /tmp/python_env_\w+/\d/lib/python3\.\d+/site-packages/', log
+    )
     assert re.search(r'"numpy \S+, in the environment /tmp/python_env_\w+/\d"', log)
 
 
@@ -128,8 +130,8 @@ def _environment() -> str:
 
 def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
     images, text = open_project(ROOT, "dev", [ENSEMBLES.endpoint]).load(ENSEMBLES.endpoint).spec.samples
-    sent = bytes(cast("list[int]", images.inputs["INPUT"].data))
-    told = probabilities(ensembles.bucket.root, sent)[0, :4].tolist()
+    content = bytes(cast("list[int]", images.inputs["INPUT"].data))
+    told = probabilities(ensembles.bucket.root, content)[0, :4].tolist()
     assert images.outputs["OUTPUT"].first == pytest.approx(told, abs=5e-6)
     assert text.inputs["INPUT0"].data == SENTENCES
     assert text.outputs["finaloutput"].first == pytest.approx(embed(SENTENCES)[0, :4].tolist(), abs=5e-5)
@@ -152,7 +154,7 @@ def test_status_tells_what_stands_in_for_a_backend(ensembles: Deployed, model: s
 
 def test_all_environments_run_the_same_archives() -> None:
     locks = [
-        load_lock(ROOT / "locks" / each / "gpu-ensembles.lock.yaml").archives
-        for each in ("dev", "staging", "prod")
+        load_lock(ROOT / "locks" / text / "gpu-ensembles.lock.yaml").archives
+        for text in ("dev", "staging", "prod")
     ]
     assert locks[0] == locks[1] == locks[2]

@@ -82,8 +82,8 @@ class Echo(Zoo):
 def echo(
     request: pytest.FixtureRequest, runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Echo]:
-    if request.param is SHARED and (lacking := missing_program()):
-        pytest.skip(f"this machine has no {lacking}")
+    if request.param is SHARED and (text := missing_program()):
+        pytest.skip(f"this machine has no {text}")
     echo = Echo(runtime, tmp_path_factory.mktemp("echo"), request.param)
     echo.start()
     yield echo

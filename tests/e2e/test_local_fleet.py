@@ -58,8 +58,8 @@ def invoke(runtime: Any, body: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def test_up_says_each_step_and_what_differs_from_sagemaker(deployed: Clone) -> None:
-    said = (deployed.root / "up.txt").read_text()
-    steps = [line.split("  ")[0] for line in said.splitlines() if line.startswith("✓")]
+    text = (deployed.root / "up.txt").read_text()
+    steps = [line.split("  ")[0] for line in text.splitlines() if line.startswith("✓")]
     assert [step.split(":")[0] for step in steps] == [
         "✓ files",
         "✓ embedded AWS",
@@ -69,12 +69,12 @@ def test_up_says_each_step_and_what_differs_from_sagemaker(deployed: Clone) -> N
         "✓ publish",
         "✓ cdk deploy triton-fleet-local-sentence-embeddings",
     ]
-    assert "unlike SageMaker: image 25.04-py3: served by this machine's Triton 24.10, on CPU" in said
+    assert "unlike SageMaker: image 25.04-py3: served by this machine's Triton 24.10, on CPU" in text
     assert (
-        "unlike SageMaker: Python models find what the image is assumed to have: the standard library" in said
+        "unlike SageMaker: Python models find what the image is assumed to have: the standard library" in text
     )
-    assert "unlike SageMaker: minilm/config.pbtxt: instance_group { kind: KIND_GPU } ->" in said
-    assert "may not put" not in said
+    assert "unlike SageMaker: minilm/config.pbtxt: instance_group { kind: KIND_GPU } ->" in text
+    assert "may not put" not in text
 
 
 def test_the_endpoint_is_in_service_as_it_was_declared(deployed: Clone) -> None:
@@ -99,29 +99,29 @@ def test_the_deployed_endpoint_gives_the_embeddings_of_an_independent_computatio
     "given", [("--input", 'INPUT0=[["hello"]]'), ("--sample", "one-sentence")], ids=["input", "sample"]
 )
 def test_fleet_invoke_prints_the_endpoints_answer(deployed: Clone, given: tuple[str, str]) -> None:
-    done = deployed.fleet("invoke", ENDPOINT, *given)
-    assert json.loads(done.stdout)["outputs"][0]["shape"] == [1, 384]
+    process = deployed.fleet("invoke", ENDPOINT, *given)
+    assert json.loads(process.stdout)["outputs"][0]["shape"] == [1, 384]
 
 
 def test_the_endpoints_refusal_reaches_the_caller_as_a_model_error(deployed: Clone) -> None:
-    with pytest.raises(ClientError) as refused:
+    with pytest.raises(ClientError) as refusal:
         invoke(deployed.client("sagemaker-runtime"), request(["too many"] * 17))
-    said: Any = refused.value.response
-    assert (said["Error"]["Code"], said["OriginalStatusCode"]) == ("ModelError", 400)
-    assert "batch-size must be <= 16 for 'ensemble'" in said["OriginalMessage"]
+    response: Any = refusal.value.response
+    assert (response["Error"]["Code"], response["OriginalStatusCode"]) == ("ModelError", 400)
+    assert "batch-size must be <= 16 for 'ensemble'" in response["OriginalMessage"]
 
 
 def test_the_load_for_the_dashboard_says_what_became_of_its_calls(deployed: Clone) -> None:
     load = [sys.executable, str(deployed.root / "examples" / "sentence_embeddings" / "load.py"), "0.05"]
-    done = subprocess.run(load, capture_output=True, text=True, check=False)
-    assert re.fullmatch(r"[1-9]\d* answered\n", done.stdout), done.stderr
+    process = subprocess.run(load, capture_output=True, text=True, check=False)
+    assert re.fullmatch(r"[1-9]\d* answered\n", process.stdout), process.stderr
 
 
 def test_the_demo_tells_which_sentences_are_alike(deployed: Clone) -> None:
     demo = [sys.executable, str(deployed.root / "examples" / "sentence_embeddings" / "demo.py")]
-    done = subprocess.run(demo, capture_output=True, text=True, check=False)
-    by_json, by_binary = re.findall(r"1-2 ([+-][\d.]+) +1-3 ([+-][\d.]+)", done.stdout)
-    assert by_json == by_binary, done.stderr
+    process = subprocess.run(demo, capture_output=True, text=True, check=False)
+    by_json, by_binary = re.findall(r"1-2 ([+-][\d.]+) +1-3 ([+-][\d.]+)", process.stdout)
+    assert by_json == by_binary, process.stderr
     alike, unlike = (float(each) for each in by_json)
     assert alike > 2 * unlike
 
@@ -129,12 +129,12 @@ def test_the_demo_tells_which_sentences_are_alike(deployed: Clone) -> None:
 def test_what_fleet_local_env_prints_is_all_that_a_client_needs(deployed: Clone) -> None:
     asks = "import boto3; print(boto3.client('sagemaker').list_endpoints()['Endpoints'])"
     script = f'eval "$0" && {sys.executable} -c "$1"'
-    printed = deployed.fleet("local", "env").stdout
+    output = deployed.fleet("local", "env").stdout
     plain = {"PATH": os.environ["PATH"], "HOME": str(deployed.root / "nobody")}
-    done = subprocess.run(
-        ["sh", "-c", script, printed, asks], env=plain, capture_output=True, text=True, check=False
+    process = subprocess.run(
+        ["sh", "-c", script, output, asks], env=plain, capture_output=True, text=True, check=False
     )
-    assert ENDPOINT in done.stdout, done.stderr
+    assert ENDPOINT in process.stdout, process.stderr
     variables = json.loads(deployed.fleet("local", "env", "--format", "json").stdout)
     assert variables.keys() == {
         "AWS_ACCESS_KEY_ID",
@@ -152,7 +152,7 @@ def test_the_secret_is_in_no_log_and_no_command_line(deployed: Clone) -> None:
     secret = supervisor.keys.secret_access_key
     logs = LocalState(deployed.root).logs().values()
     assert [log for log in logs if secret in log.read_text(errors="replace")] == []
-    assert [each for each in deployed.processes() if secret in " ".join(each.cmdline())] == []
+    assert [process for process in deployed.processes() if secret in " ".join(process.cmdline())] == []
 
 
 def test_status_and_logs_tell_of_the_endpoint(deployed: Clone) -> None:
@@ -179,7 +179,9 @@ def test_a_killed_triton_fails_calls_cleanly_and_later_calls_succeed(deployed: C
         calls = [callers.submit(call_until_stopped) for _ in range(4)]
         try:
             invoke(runtime, body)
-            (server,) = [each for each in deployed.processes("tritonserver") if each.name() == "tritonserver"]
+            (server,) = [
+                process for process in deployed.processes("tritonserver") if process.name() == "tritonserver"
+            ]
             server.send_signal(signal.SIGKILL)
             server.wait(10)
             wait_until_served_again(deployed)
@@ -205,29 +207,31 @@ def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_o
     deployed: Clone,
 ) -> None:
     model = deployed.root / "examples/sentence_embeddings/models/postprocess/1/model.py"
-    kept = model.read_text()
-    model.write_text(kept.replace("import numpy", "import no_module_of_mine\nimport numpy", 1))
-    failed = deployed.fleet("local", "up", ENDPOINT)
-    model.write_text(kept)
-    assert failed.returncode == 1
-    assert "FL601: AWS::SageMaker::Endpoint of triton-fleet-local-sentence-embeddings" in failed.stderr
-    assert "postprocess" in failed.stderr
-    assert "No module named 'no_module_of_mine'" in failed.stderr
+    kept_text = model.read_text()
+    model.write_text(kept_text.replace("import numpy", "import no_module_of_mine\nimport numpy", 1))
+    failed_process = deployed.fleet("local", "up", ENDPOINT)
+    model.write_text(kept_text)
+    assert failed_process.returncode == 1
+    assert (
+        "FL601: AWS::SageMaker::Endpoint of triton-fleet-local-sentence-embeddings" in failed_process.stderr
+    )
+    assert "postprocess" in failed_process.stderr
+    assert "No module named 'no_module_of_mine'" in failed_process.stderr
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 
 def test_what_check_says_of_a_repository_ends_an_up_before_anything_is_deployed(deployed: Clone) -> None:
     config = deployed.root / "examples/sentence_embeddings/models/postprocess/config.pbtxt"
-    kept = config.read_text()
-    config.write_text(kept.replace("dims: [ 384 ]", "dims: [ 383 ]"))
-    failed, checked = (
+    kept_text = config.read_text()
+    config.write_text(kept_text.replace("dims: [ 384 ]", "dims: [ 383 ]"))
+    failed_process, process = (
         deployed.fleet(*words, ENDPOINT) for words in (("local", "up"), ("check", "--env", "local"))
     )
-    config.write_text(kept)
-    assert (failed.returncode, checked.returncode) == (1, 1)
-    (finding,) = (line for line in failed.stderr.splitlines() if ": error[" in line)
-    assert finding in checked.stdout + checked.stderr
-    assert "✓" not in failed.stdout
+    config.write_text(kept_text)
+    assert (failed_process.returncode, process.returncode) == (1, 1)
+    (finding,) = (line for line in failed_process.stderr.splitlines() if ": error[" in line)
+    assert finding in process.stdout + process.stderr
+    assert "✓" not in failed_process.stdout
 
 
 @pytest.mark.nightly
@@ -239,7 +243,7 @@ def test_an_up_after_the_one_that_failed_brings_a_change_to_the_running_endpoint
     assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
     after = sagemaker.describe_endpoint(EndpointName=ENDPOINT)
     assert (after["EndpointStatus"], after["EndpointConfigName"] != before) == ("InService", True)
-    assert [each.name() for each in deployed.processes("tritonserver")].count("tritonserver") == 1
+    assert [process.name() for process in deployed.processes("tritonserver")].count("tritonserver") == 1
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 
@@ -249,15 +253,15 @@ def test_a_model_that_answers_wrongly_is_rolled_back_by_its_sample_and_the_old_o
 ) -> None:
     before = invoke(deployed.client("sagemaker-runtime"), request(SENTENCES))
     model = deployed.root / "examples/sentence_embeddings/models/postprocess/1/model.py"
-    kept = model.read_text()
-    model.write_text(kept.replace("unit.astype", "(3 * unit).astype"))
-    failed = deployed.fleet("local", "up", ENDPOINT)
-    model.write_text(kept)
-    said = " ".join(failed.stderr.split())
-    assert failed.returncode == 1
-    assert "FL601: Custom::EndpointCheck of triton-fleet-local-sentence-embeddings" in said
-    assert "sample one-sentence: output finaloutput[0, 0] is 0.099" in said
-    assert "expected 0.0332 (tolerance 0.01)" in said
+    kept_text = model.read_text()
+    model.write_text(kept_text.replace("unit.astype", "(3 * unit).astype"))
+    failed_process = deployed.fleet("local", "up", ENDPOINT)
+    model.write_text(kept_text)
+    text = " ".join(failed_process.stderr.split())
+    assert failed_process.returncode == 1
+    assert "FL601: Custom::EndpointCheck of triton-fleet-local-sentence-embeddings" in text
+    assert "sample one-sentence: output finaloutput[0, 0] is 0.099" in text
+    assert "expected 0.0332 (tolerance 0.01)" in text
     assert np.array_equal(invoke(deployed.client("sagemaker-runtime"), request(SENTENCES)), before)
 
 
@@ -269,12 +273,12 @@ def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(
     _, alive = psutil.wait_procs([supervisor, *served], timeout=20)
     assert alive == []
     state = LocalState(deployed.root)
-    unpacked, functions = set(state.work.glob("*/*")), set(state.temporary.glob("fleet-function-*"))
-    assert unpacked
+    files, functions = set(state.work.glob("*/*")), set(state.temporary.glob("fleet-function-*"))
+    assert files
     assert functions
     assert deployed.fleet("local", "status").returncode == 2
     assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
-    assert not unpacked & set(state.work.glob("*/*"))
+    assert not files & set(state.work.glob("*/*"))
     assert not functions & set(state.temporary.glob("fleet-function-*"))
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
@@ -283,9 +287,9 @@ def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(
 def test_ctrl_c_while_a_stack_is_deployed_leaves_no_process_behind(
     clone: Clone, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    other = Clone(tmp_path_factory.mktemp("interrupted") / "clone")
-    shutil.copytree(clone.root, other.root, symlinks=True, ignore=shutil.ignore_patterns(".fleet"))
-    up = other.start("local", "up", ENDPOINT)
+    other_clone = Clone(tmp_path_factory.mktemp("interrupted") / "clone")
+    shutil.copytree(clone.root, other_clone.root, symlinks=True, ignore=shutil.ignore_patterns(".fleet"))
+    up = other_clone.start("local", "up", ENDPOINT)
     assert up.stdout is not None
     for line in up.stdout:
         if line.startswith("✓ cdk bootstrap"):
@@ -293,5 +297,5 @@ def test_ctrl_c_while_a_stack_is_deployed_leaves_no_process_behind(
     interrupt(up)
     assert up.wait(30) == 130
     up.stdout.close()
-    assert other.processes() == []
-    assert other.fleet("local", "status").returncode == 2
+    assert other_clone.processes() == []
+    assert other_clone.fleet("local", "status").returncode == 2

@@ -29,12 +29,12 @@ def found() -> Found:
         pytest.skip("no Chromium on this machine")
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         pytest.skip("this machine has no `unshare` (util-linux) or no `ip` (iproute2)")
-    tried = subprocess.run(
+    process = subprocess.run(
         [*UNSHARE, "mount", "--bind", "/dev/null", "/etc/resolv.conf"], capture_output=True
     )
-    if tried.returncode != 0:
-        pytest.skip(f"this machine gives no namespaces: {tried.stderr.decode().strip()}")
-    done = subprocess.run(
+    if process.returncode != 0:
+        pytest.skip(f"this machine gives no namespaces: {process.stderr.decode().strip()}")
+    actual_process = subprocess.run(
         [*UNSHARE, sys.executable, str(Path(rebinding.__file__)), browser],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdout=subprocess.PIPE,
@@ -42,7 +42,7 @@ def found() -> Found:
         check=True,
         timeout=500,
     )
-    answer: Found = json.loads(done.stdout)
+    answer: Found = json.loads(actual_process.stdout)
     return answer
 
 

@@ -44,8 +44,8 @@ def deploy(zoo: Zoo, name: str, url: str, *, data_type: str, compression: str) -
         EndpointConfigName=name, ProductionVariants=[{**variant, "InitialInstanceCount": 1}]
     )
     sagemaker.create_endpoint(EndpointName=name, EndpointConfigName=name)
-    described: dict[str, Any] = sagemaker.describe_endpoint(EndpointName=name)
-    return described
+    endpoint: dict[str, Any] = sagemaker.describe_endpoint(EndpointName=name)
+    return endpoint
 
 
 def invoke(zoo: Zoo, name: str) -> list[float]:

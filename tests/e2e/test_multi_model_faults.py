@@ -45,10 +45,10 @@ def refused(zoo: Zoo, target: str) -> ClientError:
 
 def status_and_words(error: ClientError) -> tuple[int, str]:
     """The status, of the container where it has spoken, and the message."""
-    said = error.response
+    response = error.response
     return int(
-        said.get("OriginalStatusCode", said["ResponseMetadata"]["HTTPStatusCode"])  # type: ignore[call-overload]
-    ), said["Error"]["Message"]
+        response.get("OriginalStatusCode", response["ResponseMetadata"]["HTTPStatusCode"])  # type: ignore[call-overload]
+    ), response["Error"]["Message"]
 
 
 @pytest.mark.parametrize("body", [b"no archive", b"", b"\x1f\x8b\x08\x00 broken"])
@@ -175,7 +175,7 @@ def test_a_triton_that_is_killed_during_a_load_comes_back_and_serves_all_targets
     os.mkfifo(fifo)
     say = f"        open({str(fifo)!r}, 'w').write('x')\n        import threading; threading.Event().wait(60)"
     zoo.upload("stuck.tar.gz", times(2, initialize=say))
-    supervised = zoo.host._endpoints[endpoint_id(ENDPOINT)].triton
+    triton = zoo.host._endpoints[endpoint_id(ENDPOINT)].triton
     errors: list[ClientError] = []
 
     def call() -> None:
@@ -188,11 +188,11 @@ def test_a_triton_that_is_killed_during_a_load_comes_back_and_serves_all_targets
     with os.fdopen(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)) as said:
         assert select.select([said], [], [], 30)[0], "the load did not begin"
     os.kill(zoo.server.process.pid, signal.SIGKILL)
-    assert supervised.wait_for(State.RESTARTING, 30)
+    assert triton.wait_for(State.RESTARTING, 30)
     caller.join(30)
     (error,) = errors
     assert error.response["Error"]["Code"] == "ModelError"
     assert "The container ended while stuck.tar.gz was loaded" in error.response["Error"]["Message"]
-    assert supervised.wait_for(State.READY, 30)
+    assert triton.wait_for(State.READY, 30)
     assert zoo.call("good.tar.gz", 4.0) == 12.0
     assert zoo.report()["restarts"] == 1

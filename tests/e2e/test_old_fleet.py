@@ -91,11 +91,11 @@ class Account:
         self.folder.spec(keys, base=SPEC.replace("g5", "c5"))
         self.folder.lock()
         template = dict(templates(self.folder)[STACK].to_json())
-        for each in template["Resources"].values():
-            if each["Type"].startswith("Custom::"):
-                each["Type"], each["Properties"] = "AWS::CloudFormation::WaitConditionHandle", {}
-            if each["Type"] == "AWS::SageMaker::Model":
-                url = each["Properties"]["PrimaryContainer"]["ModelDataUrl"]
+        for resource in template["Resources"].values():
+            if resource["Type"].startswith("Custom::"):
+                resource["Type"], resource["Properties"] = "AWS::CloudFormation::WaitConditionHandle", {}
+            if resource["Type"] == "AWS::SageMaker::Model":
+                url = resource["Properties"]["PrimaryContainer"]["ModelDataUrl"]
                 bucket, _, key = url.removeprefix("s3://").partition("/")
                 client(self.aws, "s3").put_object(Bucket=bucket, Key=key, Body=b"archive")
         return template
@@ -104,14 +104,20 @@ class Account:
         """The status of its stack, which is made or updated."""
         body = dict(template)
         resources = body.pop("Resources")
-        known = {each["StackName"] for each in self.stacks.api.describe_stacks()["Stacks"]}
-        return (self.stacks.update if STACK in known else self.stacks.create)(STACK, resources, **body)
+        known_stack_names = {stack["StackName"] for stack in self.stacks.api.describe_stacks()["Stacks"]}
+        return (self.stacks.update if STACK in known_stack_names else self.stacks.create)(
+            STACK, resources, **body
+        )
 
     def granted(self) -> set[str]:
         """The statements of all roles of the stack, as IAM has them."""
         iam = client(self.aws, "iam")
         resources = self.stacks.api.describe_stack_resources(StackName=STACK)["StackResources"]
-        roles = [each["PhysicalResourceId"] for each in resources if each["ResourceType"] == "AWS::IAM::Role"]
+        roles = [
+            resource["PhysicalResourceId"]
+            for resource in resources
+            if resource["ResourceType"] == "AWS::IAM::Role"
+        ]
         return {
             json.dumps(statement, sort_keys=True)
             for role in roles
@@ -123,10 +129,10 @@ class Account:
 
     def granted_while_serving(self, template: dict[str, Any]) -> tuple[str, list[set[str]]]:
         """The status after a deploy, and what was granted each time that the endpoint was updated."""
-        seen: list[set[str]] = []
-        self.host.while_serving = lambda: seen.append(self.granted())
+        names: list[set[str]] = []
+        self.host.while_serving = lambda: names.append(self.granted())
         try:
-            return self.deploy(template), seen
+            return self.deploy(template), names
         finally:
             self.host.while_serving = None
 
@@ -140,7 +146,8 @@ def account(
 
 
 @pytest.mark.parametrize(
-    "title", [pytest.param(each, marks=() if each in QUICK else pytest.mark.nightly) for each in CHANGES]
+    "title",
+    [pytest.param(change, marks=() if change in QUICK else pytest.mark.nightly) for change in CHANGES],
 )
 def test_the_old_fleet_and_the_new_one_may_do_what_they_need_until_the_update_is_over(
     account: Account, title: str
@@ -184,5 +191,5 @@ def test_what_fails_beside_the_endpoint_leaves_none_in_progress(account: Account
 
 def break_resource(template: dict[str, Any], part: str) -> None:
     """Let the last resource whose logical id begins so fail; it needs what it needed."""
-    *_, id = [each for each in template["Resources"] if each.startswith(part)]
+    *_, id = [resource for resource in template["Resources"] if resource.startswith(part)]
     template["Resources"][id] |= {"Type": "AWS::SageMaker::Model", "Properties": absent_model()["Properties"]}

@@ -75,17 +75,17 @@ def test_the_archive_and_the_lock_are_promoted_and_what_to_do_next_is_said(
     promotion: Promotion, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("uploaded sentences/sentences: ")
-    assert said[1].startswith("copied 1 archive, ")
-    assert said[2:] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("uploaded sentences/sentences: ")
+    assert lines[1].startswith("copied 1 archive, ")
+    assert lines[2:] == [
         "wrote locks/prod/sentences.lock.yaml",
         "review and commit it, then run `fleet deploy --env prod sentences`",
     ]
-    tested, promoted = (
+    lock, promoted_lock = (
         load_lock(promotion.folder.root / f"locks/{name}/sentences.lock.yaml") for name in ("staging", "prod")
     )
-    assert promoted.archives == tested.archives
+    assert promoted_lock.archives == lock.archives
     assert len(promotion.keys("prod", "archives/")) == 1
 
 
@@ -109,9 +109,9 @@ def test_the_image_that_was_built_is_promoted_with_the_archive(
     promotion.sagemaker.delete_endpoint(EndpointName=ENDPOINT)
     promotion.test()
     run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
-    said = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith("uploaded sentences, layer ") for line in said) == 3
-    assert any(line.startswith("copied 1 image, ") for line in said)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("uploaded sentences, layer ") for line in lines) == 3
+    assert any(line.startswith("copied 1 image, ") for line in lines)
     run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
     assert "copied nothing: 1 image already present" in capsys.readouterr().out
     assert list(images.tags()) == [digest]
@@ -124,8 +124,8 @@ def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
     environment.write_text(f"{environment.read_text()}promoted_from: staging\n")
     promotion.folder.spec("overrides: {prod: {instance: {count: 2}}}\n")
     run("--to", "prod", *PROFILES, "sentences")
-    said = capsys.readouterr().out.splitlines()
-    assert said[2:] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:] == [
         "sentences: prod differs from staging on purpose: `instance.count`: 1 → 2",
         "wrote locks/prod/sentences.spec.yaml",
         "wrote locks/prod/sentences.lock.yaml",
@@ -149,17 +149,17 @@ def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
 
     monkeypatch.setenv("AWS_PROFILE", "prod")
     app(["rollback", "sentences", "--env", "prod"], standalone_mode=False)
-    said = capsys.readouterr().out.splitlines()
-    assert said[1:] == [
+    said_lines = capsys.readouterr().out.splitlines()
+    assert said_lines[1:] == [
         "wrote locks/prod/sentences.lock.yaml",
         "review and commit, then run `fleet deploy --env prod sentences`",
     ]
     assert load_lock(file) == lock
 
     for _ in range(2):
-        with pytest.raises((CannotRunError, FindingsError)) as refused:
+        with pytest.raises((CannotRunError, FindingsError)) as refusal:
             app(["rollback", "sentences", "--env", "prod", "--deploy"], standalone_mode=False)
-        assert "FL527" not in str(refused.value)
+        assert "FL527" not in str(refusal.value)
         assert capsys.readouterr().out.startswith("sentences in prod is already restored to ")
         assert load_lock(file) == lock
     environment.write_text(f"{environment.read_text()}tags: {{edited: later}}\n")
@@ -195,11 +195,11 @@ def test_a_promotion_that_was_killed_at_any_moment_is_finished_by_the_next(promo
         process = started()
         kill_after(process, kill.share * seconds, kill.victims)
         tally.ended_before += not was_killed(process)
-        left = whole_lock(promotion, "prod")
+        remaining_lock = whole_lock(promotion, "prod")
         after = finished(promotion)
         tally.continued += 1
         assert after.archives == whole_lock(promotion, "staging").archives, kill
-        assert left in (before, after), kill
+        assert remaining_lock in (before, after), kill
         assert files_of(promotion) == files, kill
         before = after
     print(tally)
@@ -290,4 +290,4 @@ def whole_lock(promotion: Promotion, environment: str) -> Lock:
 def files_of(promotion: Promotion) -> set[str]:
     """All that lies in the fleet's folder."""
     root = promotion.folder.root
-    return {str(each.relative_to(root)) for each in root.rglob("*") if each.is_file()}
+    return {str(file.relative_to(root)) for file in root.rglob("*") if file.is_file()}

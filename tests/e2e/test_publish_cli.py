@@ -66,24 +66,24 @@ class Command:
         )
         os.close(theirs)
         os.write(ours, f"{answer}\n".encode())
-        shown = b""
+        content = b""
         while True:
             try:
-                shown += os.read(ours, 4096)
+                content += os.read(ours, 4096)
             except OSError:  # the terminal's other end is closed
                 break
         os.close(ours)
-        return process.wait(60), shown.decode()
+        return process.wait(60), content.decode()
 
     def put(self, key: str, *, hours: int) -> None:
         """An object that was put so many hours ago."""
         self.bucket.s3.put_object(Bucket=BUCKET, Key=key, Body=b"x" * 1500)
-        held = s3_backends[ACCOUNT]["aws"].buckets[BUCKET].keys[key]
-        held.last_modified -= timedelta(hours=hours)
+        held_key = s3_backends[ACCOUNT]["aws"].buckets[BUCKET].keys[key]
+        held_key.last_modified -= timedelta(hours=hours)
 
     def held(self, prefix: str = "") -> list[str]:
-        found = self.bucket.s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix).get("Contents", [])
-        return [each["Key"] for each in found]
+        contents = self.bucket.s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix).get("Contents", [])
+        return [content["Key"] for content in contents]
 
 
 @pytest.fixture
@@ -104,46 +104,46 @@ def command(aws_url: str, folder: FleetFolder) -> Command:
 
 
 def test_it_says_what_it_did_and_has_nothing_to_do_again(command: Command) -> None:
-    done = command.run()
-    assert (done.returncode, done.stderr) == (0, "")
-    uploaded, copied, said = done.stdout.splitlines()
-    assert uploaded.startswith("uploaded sentences/sentences: 10.2 kB in ")
-    assert copied == "copied within S3: 1 object"
-    assert said == "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints"
+    process = command.run()
+    assert (process.returncode, process.stderr) == (0, "")
+    text, copied_text, said_text = process.stdout.splitlines()
+    assert text.startswith("uploaded sentences/sentences: 10.2 kB in ")
+    assert copied_text == "copied within S3: 1 object"
+    assert said_text == "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints"
     assert len(command.held()) == 3
     assert command.run("sentences").stdout == "archives: 1 already present\n"
 
 
 def test_a_changed_repository_is_a_finding(command: Command, folder: FleetFolder) -> None:
     folder.write("sentences/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-    done = command.run()
-    assert done.returncode == 1
-    assert "model_specs/sentences.yaml:5" in done.stderr
-    assert "FL303" in done.stderr
+    process = command.run()
+    assert process.returncode == 1
+    assert "model_specs/sentences.yaml:5" in process.stderr
+    assert "FL303" in process.stderr
 
 
 def test_a_bucket_that_the_environment_names_is_taken_and_a_missing_one_is_told(command: Command) -> None:
     file = command.bucket.folder.root / "environments/dev.yaml"
     file.write_text(file.read_text() + "artifact_bucket: our-models\n")
-    done = command.run()
-    assert done.returncode == 2
+    process = command.run()
+    assert process.returncode == 2
     assert (
         "the artifact bucket our-models does not exist\n  remedy: create it, or set `artifact_bucket`"
-        in done.stderr
+        in process.stderr
     )
     command.bucket.s3.create_bucket(Bucket="our-models")
-    done = command.run()
-    assert (done.returncode, done.stderr) == (0, "")
+    actual_process = command.run()
+    assert (actual_process.returncode, actual_process.stderr) == (0, "")
     assert command.held() == []
     assert len(command.bucket.s3.list_objects_v2(Bucket="our-models")["Contents"]) == 3
 
 
 def test_without_the_bucket_it_cannot_run(command: Command) -> None:
     command.bucket.s3.delete_bucket(Bucket=BUCKET)
-    done = command.run()
-    assert done.returncode == 2
-    assert "does not exist\n  remedy: run `fleet deploy --env dev --foundation`" in done.stderr
-    assert "Traceback" not in done.stderr
+    process = command.run()
+    assert process.returncode == 2
+    assert "does not exist\n  remedy: run `fleet deploy --env dev --foundation`" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command) -> None:
@@ -151,9 +151,9 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
     command.put("endpoints/gone/set/a.tar.gz", hours=30)
     command.put("endpoints/gone/set/b.tar.gz", hours=30)
     command.put("endpoints/gone/other.tar.gz", hours=23)
-    done = command.run("--prune", "--yes")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[3:] == [
+    process = command.run("--prune", "--yes")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.splitlines()[3:] == [
         f"  archives/{'b' * 64}: 1.5 kB",
         "  endpoints/gone/set/: 3.0 kB, 2 objects",
         f"unused: 3 objects in s3://{BUCKET}, 4.5 kB",
@@ -169,15 +169,15 @@ def test_a_prune_shows_images_with_their_records_and_removes_both(command: Comma
     ecr = command.bucket.ecr
     repository = ContainerRepository(ecr, REPOSITORY)
     old, young = (repository.push([layer([tag])], tag=tag * 64) for tag in ("a", "b"))
-    (stored, _) = ecr_backends[ACCOUNT]["us-east-1"].repositories[REPOSITORY].images
-    stored.image_pushed_at -= 25 * 3600
+    (stored_image, _) = ecr_backends[ACCOUNT]["us-east-1"].repositories[REPOSITORY].images
+    stored_image.image_pushed_at -= 25 * 3600
     for tag, hours in (("a", 25), ("b", 1)):
         command.put(f"images/built/{tag * 64}/manifest.json", hours=hours)
     command.put(f"images/contexts/{'a' * 64}.tar", hours=25)
-    done = command.run("--prune", "--yes")
-    assert (done.returncode, done.stderr) == (0, "")
-    size = shown_size(stored.get_image_size_in_bytes() or 0)
-    assert done.stdout.splitlines()[3:] == [
+    process = command.run("--prune", "--yes")
+    assert (process.returncode, process.stderr) == (0, "")
+    size = shown_size(stored_image.get_image_size_in_bytes() or 0)
+    assert process.stdout.splitlines()[3:] == [
         f"  images/contexts/{'a' * 64}.tar: 1.5 kB",
         f"  triton-fleet-dev@{old}: an image of {size}, with its record, 1 object",
         f"unused: 2 objects in s3://{BUCKET}, 3.0 kB",
@@ -187,30 +187,30 @@ def test_a_prune_shows_images_with_their_records_and_removes_both(command: Comma
         "images cannot be restored: an image that is built again has another digest",
         "removed 2 objects, 3.0 kB, 1 image",
     ]
-    left = ecr.describe_images(repositoryName=REPOSITORY)["imageDetails"]
-    assert [each["imageDigest"] for each in left] == [young]
+    remaining_image_details = ecr.describe_images(repositoryName=REPOSITORY)["imageDetails"]
+    assert [detail["imageDigest"] for detail in remaining_image_details] == [young]
 
 
 def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:
     command.put(OLD, hours=25)
-    done = command.run("--prune")
-    assert done.returncode == 2
-    assert "remedy: pass --yes" in done.stderr
+    process = command.run("--prune")
+    assert process.returncode == 2
+    assert "remedy: pass --yes" in process.stderr
     assert OLD in command.held()
 
 
 @pytest.mark.parametrize(("answer", "removed"), [("n", False), ("", False), ("y", True)])
 def test_on_a_terminal_a_prune_asks(command: Command, answer: str, removed: bool) -> None:
     command.put(OLD, hours=25)
-    code, shown = command.asked(answer, "--prune")
-    assert (code, "Remove them?" in shown) == (0, True)
+    code, text = command.asked(answer, "--prune")
+    assert (code, "Remove them?" in text) == (0, True)
     assert (OLD in command.held()) is not removed
 
 
 def test_a_prune_that_finds_nothing_asks_nothing(command: Command) -> None:
-    done = command.run("--prune")
-    assert done.returncode == 0
-    assert done.stdout.splitlines()[-2:] == [
+    process = command.run("--prune")
+    assert process.returncode == 0
+    assert process.stdout.splitlines()[-2:] == [
         "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints",
         f"nothing to remove from s3://{BUCKET}",
     ]
@@ -226,9 +226,9 @@ def test_a_prune_that_finds_nothing_asks_nothing(command: Command) -> None:
 def test_a_number_of_releases_that_makes_no_sense_is_refused(
     command: Command, arguments: tuple[str, ...], said: str
 ) -> None:
-    done = command.run(*arguments)
-    assert done.returncode == 2
-    assert said in " ".join(done.stderr.replace("│", " ").split())
+    process = command.run(*arguments)
+    assert process.returncode == 2
+    assert said in " ".join(process.stderr.replace("│", " ").split())
     assert command.held() == []
 
 

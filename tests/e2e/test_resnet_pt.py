@@ -82,18 +82,18 @@ def test_the_specs_sample_is_what_torch_computes() -> None:
 
 
 def test_status_and_tritons_log_call_the_stand_in_one(clone: Clone) -> None:
-    said = "a stand-in for PyTorch's backend runs the TorchScript model, on the CPU"
-    assert f"{TARGET}: resnet/config.pbtxt: {said}" in clone.fleet("local", "status").stdout
+    text = "a stand-in for PyTorch's backend runs the TorchScript model, on the CPU"
+    assert f"{TARGET}: resnet/config.pbtxt: {text}" in clone.fleet("local", "status").stdout
     log = clone.fleet("local", "logs", ENDPOINT).stdout
     assert f"stand-in for PyTorch's backend: torch {torch.__version__} computes model '{TARGET}'" in log
     assert "without effect here: ENABLE_CACHE_CLEANING (the cache is of a GPU's memory)" in log
 
 
 def test_the_model_that_is_shipped_is_what_its_script_makes(tmp_path: Path) -> None:
-    made = tmp_path / "model.pt"
+    folder = tmp_path / "model.pt"
     script = ROOT / "examples/resnet_pt/make_model.py"
-    subprocess.run([sys.executable, script, "--into", made], check=True, capture_output=True)
-    ours, shipped = (torch.jit.load(str(file)) for file in (made, MODEL))
+    subprocess.run([sys.executable, script, "--into", folder], check=True, capture_output=True)
+    ours, shipped = (torch.jit.load(str(file)) for file in (folder, MODEL))
     assert str(ours.inlined_graph) == str(shipped.inlined_graph)
     weights = ours.state_dict()
     assert weights.keys() == shipped.state_dict().keys()

@@ -64,11 +64,11 @@ class ScaledAccount:
     def scale(self, looks: int = 1) -> None:
         """Begin an activity that lasts for so many looks; nothing where scaling is suspended or deregistered."""
         (variant,) = self.sagemaker_variants()
-        wanted = 2 if variant["DesiredInstanceCount"] != 2 else 3
+        expected_number = 2 if variant["DesiredInstanceCount"] != 2 else 3
         self._looks = looks
         self.deploys.host.may_scale.clear()
         with suppress(ObjectNotFoundError):
-            self.deploys.aws.scale("sentences", wanted, region=REGION)
+            self.deploys.aws.scale("sentences", expected_number, region=REGION)
 
     def sagemaker_variants(self) -> list[dict[str, Any]]:
         return list(self.sagemaker.describe_endpoint(EndpointName="sentences")["ProductionVariants"])
@@ -99,10 +99,14 @@ class ScaledAccount:
         """The endpoint settles with what its stack declares, and scales again."""
         self.deploys.host.may_scale.set()
         await_service(self.sagemaker, "sentences")
-        found = self.sagemaker.describe_endpoint(EndpointName="sentences")
-        declared = self.stacks.physical_ids(STACK)
-        configs = [each for name, each in declared.items() if name.startswith("EndpointConfig")]
-        assert [each.rpartition("/")[2] for each in configs] == [found["EndpointConfigName"].lower()]
+        endpoint = self.sagemaker.describe_endpoint(EndpointName="sentences")
+        declared_physical_ids = self.stacks.physical_ids(STACK)
+        configs = [
+            physical_id
+            for name, physical_id in declared_physical_ids.items()
+            if name.startswith("EndpointConfig")
+        ]
+        assert [config.rpartition("/")[2] for config in configs] == [endpoint["EndpointConfigName"].lower()]
         (target,) = self.autoscaling.describe_scalable_targets(
             ServiceNamespace="sagemaker", ResourceIds=[TARGET["ResourceId"]]
         )["ScalableTargets"]
@@ -112,18 +116,18 @@ class ScaledAccount:
     def _template(self, type: str, count: int) -> str:
         root = self.deploys.folder.root
         spec(self.deploys, type, count)
-        made = root / "templates"
-        shutil.rmtree(made, ignore_errors=True)
-        assembly(root, "dev", str(made))
-        return (Path(made) / f"{STACK}.template.json").read_text()
+        made_root = root / "templates"
+        shutil.rmtree(made_root, ignore_errors=True)
+        assembly(root, "dev", str(made_root))
+        return (Path(made_root) / f"{STACK}.template.json").read_text()
 
 
 def with_broken(template: str) -> str:
     """The template with a resource that fails after all others."""
     content = json.loads(template)
-    broken = absent_model()
-    broken["DependsOn"] = list(content["Resources"])
-    content["Resources"]["Broken"] = broken
+    broken_absent_model = absent_model()
+    broken_absent_model["DependsOn"] = list(content["Resources"])
+    content["Resources"]["Broken"] = broken_absent_model
     return json.dumps(content)
 
 
@@ -238,8 +242,8 @@ def test_scaling_that_meets_a_rollback_does_not_stop_it(account: ScaledAccount, 
             account.scale(2)
 
     account_moments.append(begin)
-    other = TYPES[1 - TYPES.index(account.runs[0])] if type == "other" else ""
-    assert account.deploy(type=other, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
+    other_text = TYPES[1 - TYPES.index(account.runs[0])] if type == "other" else ""
+    assert account.deploy(type=other_text, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
     account_moments.clear()
     account.require_calm()
     assert account.deploy() == "UPDATE_COMPLETE"
@@ -258,7 +262,7 @@ def test_scaling_that_meets_a_deletion_is_waited_for(deployed_again: ScaledAccou
     account = deployed_again
     account.notices.clear()
     account.scale(looks=3)
-    found = plan_deletion(account.access, "sentences")
-    assert found is not None
-    destroy(account.access, found, account.notices.append)
+    deletion = plan_deletion(account.access, "sentences")
+    assert deletion is not None
+    destroy(account.access, deletion, account.notices.append)
     assert [text.partition(":")[0] for text in account.notices] == ["the endpoint sentences is Updating"]

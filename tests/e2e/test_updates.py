@@ -61,10 +61,10 @@ class TestWhatReachesTheRunningEndpoint:
         assert after.live["DesiredInstanceCount"] == 4
 
     def test_a_new_instance_type(self, account: Account) -> None:
-        wanted = account.other_type()
-        account.change(type=wanted)
+        expected_text = account.other_type()
+        account.change(type=expected_text)
         after = updated(account, new_model=False)
-        assert after.variant["InstanceType"] == wanted
+        assert after.variant["InstanceType"] == expected_text
 
     def test_a_new_weight_capture_setting_and_retention_of_logs_although_live_capacity_is_retained(
         self, scaled: Account
@@ -98,12 +98,12 @@ class TestInstanceTypeOfAScaledVariant:
     def test_it_changes_under_the_variants_name_and_scaling_comes_back_as_it_was(
         self, scaled: Account
     ) -> None:
-        before, wanted = scaled.scaling(), scaled.other_type()
+        before, expected_text = scaled.scaling(), scaled.other_type()
         assert before["policies"].keys() == {"InvocationsPerInstance", "GpuUtilization"}
         assert scaled.owns_its_policies()
-        scaled.change(type=wanted)
+        scaled.change(type=expected_text)
         after = updated(scaled, new_model=False)
-        assert (after.variant["VariantName"], after.variant["InstanceType"]) == ("AllTraffic", wanted)
+        assert (after.variant["VariantName"], after.variant["InstanceType"]) == ("AllTraffic", expected_text)
         assert after.live["DesiredInstanceCount"] == 3
         assert scaled.scaling() == before
         assert scaled.owns_its_policies()
@@ -135,8 +135,8 @@ class TestInstanceTypeOfAScaledVariant:
     def test_it_may_change_together_with_what_scaling_holds_and_as_scaling_ends(
         self, scaled: Account
     ) -> None:
-        other = "{min: 2, max: 5, invocations_per_instance: 300, concurrent_requests: 4}"
-        scaled.change(scaling=other, type=scaled.other_type())
+        other_text = "{min: 2, max: 5, invocations_per_instance: 300, concurrent_requests: 4}"
+        scaled.change(scaling=other_text, type=scaled.other_type())
         updated(scaled, new_model=False)
         assert scaled.scaling()["range"] == [(2, 5)]
         assert scaled.scaling()["policies"].keys() == {"InvocationsPerInstance", "ConcurrentRequests"}
@@ -220,16 +220,16 @@ def test_another_interval_of_metrics_is_another_configuration(account: Account) 
 def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(account: Account) -> None:
     account.deployed_with(scaling=SCALING, rollout=ROLLOUT, alarms="{latency_p99: 200ms}")
     before, scaling, runs = account.served(), account.scaling(), account.type
-    removed = len(account.deploys.host.removed)
+    removed_number = len(account.deploys.host.removed)
     account.change(type=account.other_type())
     account.deploys.host.while_serving = lambda: ring(account, but=before.config_name)
     done = account.deploys.fleet("deploy", "--env", "dev", "--locked")
     account.deploys.host.while_serving = None
-    said = " ".join(done.stderr.split())
+    text = " ".join(done.stderr.split())
     assert done.returncode == 1
-    assert "The update was rolled back: CloudWatch alarm in ALARM" in said
-    assert "rollback_on: []" in said
-    assert "continued the rollback of sentences: it serves what it served before the update" in said
+    assert "The update was rolled back: CloudWatch alarm in ALARM" in text
+    assert "rollback_on: []" in text
+    assert "continued the rollback of sentences: it serves what it served before the update" in text
     assert account.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_COMPLETE"
     assert (account.served().config_name, account.scaling()) == (before.config_name, scaling)
     # The alarms of the configuration that failed go with it, so that nothing stands in the way any more.
@@ -241,5 +241,5 @@ def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(a
     assert account.type != runs
     assert account.scaling() == scaling
     assert account.deploys.keys("scaling-guard/") == []
-    assert len(account.deploys.host.removed) == removed
+    assert len(account.deploys.host.removed) == removed_number
     assert account.names()[0] == [after.config_name]

@@ -55,8 +55,8 @@ def check(folder: Path, python: Path, *options: str) -> tuple[int, list[str]]:
         *options,
     ]
     variables = {**os.environ, "PYTHONPATH": CLONE}
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout.splitlines() + done.stderr.splitlines()
+    process = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    return process.returncode, process.stdout.splitlines() + process.stderr.splitlines()
 
 
 @contextmanager
@@ -82,8 +82,14 @@ def test_each_removal_is_listed_and_fails_even_if_its_type_is_expected(folder: P
         'EndpointModel(scope, "Served"',
     ):
         changed = check(folder, other, "--env", "staging")
-        expected = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig")
-        allowed = check(folder, other, "--env", "staging", *(f"--expect={each}" for each in expected))
+        expected_texts = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig")
+        allowed = check(
+            folder,
+            other,
+            "--env",
+            "staging",
+            *(f"--expect={expected_text}" for expected_text in expected_texts),
+        )
     assert f" compared with {VERSION} ({other.parent.parent}/lib/" in same[1][0]
     assert (same[0], same[1][1:]) == (0, ["staging: no template changes (3 stacks)"])
     assert changed[0] == 1
@@ -100,8 +106,14 @@ def test_each_removal_is_listed_and_fails_even_if_its_type_is_expected(folder: P
 def test_each_replacement_is_listed_and_fails_unless_it_is_expected(folder: Path, other: Path) -> None:
     with patched(other, "triton_endpoints/endpoint/model.py", "image=endpoint.image.uri", 'image="other:1"'):
         changed = check(folder, other, "--env", "staging")
-        expected = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig", "AWS::CloudWatch::Alarm")
-        allowed = check(folder, other, "--env", "staging", *(f"--expect={each}" for each in expected))
+        expected_texts = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig", "AWS::CloudWatch::Alarm")
+        allowed = check(
+            folder,
+            other,
+            "--env",
+            "staging",
+            *(f"--expect={expected_text}" for expected_text in expected_texts),
+        )
     assert changed[0] == 1
     kinds = [line.split()[:2] for line in changed[1] if line.startswith("  ")]
     assert kinds.count(["replaced", "AWS::SageMaker::Model"]) == 2, changed[1]
@@ -126,9 +138,9 @@ def test_a_python_with_the_same_files_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["0.3.0", "latest", "triton-fleet", "--pre"])
 def test_a_version_or_a_name_that_an_index_would_resolve_is_refused(folder: Path, name: str) -> None:
     command = [str(Path(sys.executable).with_name("fleet")), "upgrade-check", "--", name]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert f"{name} is not a wheel of triton-fleet" in done.stderr
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert f"{name} is not a wheel of triton-fleet" in process.stderr
     assert not (folder / ".fleet/upgrade").exists()
 
 
@@ -153,11 +165,11 @@ def test_this_tree_replaces_nothing_that_the_last_release_deployed(
     )
     if not tags.stdout:
         pytest.skip("there is no release yet: no tag v*")
-    tag, released = tags.stdout.split()[0], tmp_path_factory.mktemp("released")
+    tag, folder = tags.stdout.split()[0], tmp_path_factory.mktemp("released")
     archive = subprocess.run(["git", "archive", tag], cwd=ROOT, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(released / "tree", filter="data")
-    python = install(build_wheels(released / "wheel", source=released / "tree"), released / "venv")
+        tar.extractall(folder / "tree", filter="data")
+    python = install(build_wheels(folder / "wheel", source=folder / "tree"), folder / "venv")
     command = [str(python.with_name("fleet")), "upgrade-check", "--python", sys.executable]
-    done = subprocess.run(command, cwd=shipped, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, cwd=shipped, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr

@@ -94,9 +94,9 @@ def backend_cases() -> Iterator[Case]:
 
 def _files() -> Iterator[Case]:
     code = {"double/1/code.py": CODE, **without(DOUBLE, ["double/1/model.py"])}
-    named: Files = changed(code, "double/config.pbtxt", add='default_model_filename: "code.py"\n')
+    named_files: Files = changed(code, "double/config.pbtxt", add='default_model_filename: "code.py"\n')
     yield Case(
-        id="other-file-named", files=named, changed="model.py is called code.py, and the config says so"
+        id="other-file-named", files=named_files, changed="model.py is called code.py, and the config says so"
     )
     no_config = without(DOUBLE, ["double/config.pbtxt"])
     yield Case(id="python-no-config", files=no_config, changed="a Python model without config.pbtxt")
@@ -107,8 +107,10 @@ def _files() -> Iterator[Case]:
     )
     empty: Files = {**DOUBLE, "double/config.pbtxt": b""}
     yield Case(id="python-empty-config", files=empty, changed="a Python model with an empty config.pbtxt")
-    labelled = changed(DOUBLE, "double/config.pbtxt", (OUT, f'{OUT} label_filename: "labels.txt"'))
-    yield Case(id="labels", files={**labelled, "double/labels.txt": b"cat\ndog\n"}, changed="a label file")
+    labelled_files = changed(DOUBLE, "double/config.pbtxt", (OUT, f'{OUT} label_filename: "labels.txt"'))
+    yield Case(
+        id="labels", files={**labelled_files, "double/labels.txt": b"cat\ndog\n"}, changed="a label file"
+    )
     garbage: Files = {**SCALE, "scale/1/model.onnx": b"garbage"}
     yield Case(id="onnx-garbage", files=garbage, changed="an ONNX file that is none")
     yield Case(
@@ -119,10 +121,10 @@ def _files() -> Iterator[Case]:
     for name, text in (("no-class", b"class Model:\n    pass\n"), ("no-code", b"")):
         files: Files = {**DOUBLE, "double/1/model.py": text}
         yield Case(id=f"python-{name}", files=files, changed="code without TritonPythonModel")
-    aliased = (
+    content = (
         b"class Model:\n    def execute(self, requests):\n        return []\n\n\nTritonPythonModel = Model\n"
     )
-    files = {**DOUBLE, "double/1/model.py": aliased}
+    files = {**DOUBLE, "double/1/model.py": content}
     yield Case(
         id="python-class-aliased", files=files, changed="TritonPythonModel is another class's second name"
     )

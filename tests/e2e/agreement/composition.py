@@ -166,11 +166,11 @@ def _files() -> Iterator[Case]:
         files=without(WRAPPER, ["pipeline/1/"]),
         changed="the ensemble has no version",
     )
-    lost = _lost("lost")
-    missing = {path: content for path, content in lost.items() if not path.startswith("lost/")}
-    yield Case(id="part-missing", files=missing, changed="a composing model's directory is missing")
-    named = changed(_lost("misnamed"), "misnamed/config.pbtxt", ('"misnamed"', '"other"'))
-    yield Case(id="part-name", files=named, changed="a composing model's name is not its directory's")
+    files = _lost("lost")
+    missing_contents = {path: content for path, content in files.items() if not path.startswith("lost/")}
+    yield Case(id="part-missing", files=missing_contents, changed="a composing model's directory is missing")
+    named_files = changed(_lost("misnamed"), "misnamed/config.pbtxt", ('"misnamed"', '"other"'))
+    yield Case(id="part-name", files=named_files, changed="a composing model's name is not its directory's")
     unread = changed(_lost("unread"), "unread/config.pbtxt", add="no_such_field: 1\n")
     yield Case(id="part-unknown-field", files=unread, changed="a composing model with an unknown field")
     yield Case(
@@ -189,21 +189,21 @@ def _files() -> Iterator[Case]:
     )
     hidden = {**WRAPPER, ".ipynb_checkpoints/x": b""}
     yield Case(id="ensemble-hidden-beside", files=hidden, changed="a hidden directory beside the models")
-    quoted = changed(missing, CONFIG, (PLATFORM, "platform: 'ensemble'"))
-    quoted = changed(quoted, CONFIG, ('"lost"', '"away"'))
+    quoted_files = changed(missing_contents, CONFIG, (PLATFORM, "platform: 'ensemble'"))
+    quoted = changed(quoted_files, CONFIG, ('"lost"', '"away"'))
     yield Case(
         id="regex-miss-alone", files=quoted, changed="an ensemble in single quotes, without its models"
     )
-    spaced = changed(WRAPPER, CONFIG, (PLATFORM, 'platform:   \t"ensemble"'))
-    yield Case(id="regex-spaces", files=spaced, changed="white space after the colon of the platform")
+    spaced_files = changed(WRAPPER, CONFIG, (PLATFORM, 'platform:   \t"ensemble"'))
+    yield Case(id="regex-spaces", files=spaced_files, changed="white space after the colon of the platform")
 
 
 def _branches() -> Iterator[Case]:
-    model, decoupled = f'backend: "python"\n{TENSORS}', "model_transaction_policy { decoupled: true }\n"
+    model, text = f'backend: "python"\n{TENSORS}', "model_transaction_policy { decoupled: true }\n"
     for name, what, left, right in (
         ("branches", "two branches", "", ""),
-        ("branches-decoupled", "two decoupled branches that meet", decoupled, decoupled),
-        ("branch-decoupled", "a decoupled branch that meets another", decoupled, ""),
+        ("branches-decoupled", "two decoupled branches that meet", text, text),
+        ("branch-decoupled", "a decoupled branch that meets another", text, ""),
     ):
         files = {
             "forked/config.pbtxt": BRANCHES.encode(),

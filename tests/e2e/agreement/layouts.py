@@ -80,8 +80,8 @@ def _either_mode() -> Iterator[Case]:
         files=configs,
         changed="a broken config in configs/, which nobody asked for",
     )
-    dotted = moved(changed(DOUBLE, CONFIG, ('"double"', '"double.v1"')), "double/", "double.v1/")
-    yield Case(id="model-name-dot", files=dotted, changed="the model is called double.v1")
+    files = moved(changed(DOUBLE, CONFIG, ('"double"', '"double.v1"')), "double/", "double.v1/")
+    yield Case(id="model-name-dot", files=files, changed="the model is called double.v1")
 
 
 def _folders_beside() -> Iterator[Case]:
@@ -92,13 +92,13 @@ def _folders_beside() -> Iterator[Case]:
         "scale/0/",
     )
     yield Case(id="version-zero-specific", files=zero, changed="version 0, and a policy that names it")
-    everything = changed(SCALE, "scale/config.pbtxt", add="version_policy { all { } }\n")
+    files = changed(SCALE, "scale/config.pbtxt", add="version_policy { all { } }\n")
     for name, folder in (("plus", "+2"), ("minus", "-3"), ("word", "2-old")):
         file = {f"scale/{folder}/notes.txt": b"x"}
-        yield Case(id=f"beside-{name}", files={**everything, **file}, changed=f"a folder {folder} beside 1")
+        yield Case(id=f"beside-{name}", files={**files, **file}, changed=f"a folder {folder} beside 1")
     yield Case(
         id="beside-zero-word",
-        files={**everything, "scale/0assets/notes.txt": b"x"},
+        files={**files, "scale/0assets/notes.txt": b"x"},
         changed="a folder 0assets beside 1",
     )
     alone = without(SCALE, ["scale/config.pbtxt"])
@@ -120,10 +120,10 @@ def _multi_model() -> Iterator[Case]:
     yield Case(id="files-alone", files={"README.md": b"x"}, changed="the archive has no folder")
     yield Case(id="folder-empty", files={"double/": b""}, changed="the model's folder is empty")
     yield Case(id="config-at-root", files=moved(DOUBLE, "double/", ""), changed="config.pbtxt at the root")
-    named = changed(DOUBLE, CONFIG, ('"double"', '"other"'))
+    named_files = changed(DOUBLE, CONFIG, ('"double"', '"other"'))
     yield Case(
         id="root-other-name",
-        files=moved(named, "double/", ""),
+        files=moved(named_files, "double/", ""),
         changed="config.pbtxt at the root, with another name",
     )
     yield Case(
@@ -136,23 +136,23 @@ def _multi_model() -> Iterator[Case]:
         files={"config.pbtxt": b"no_such_field: 1", "1/model.py": DOUBLE["double/1/model.py"]},
         changed="a broken config.pbtxt at the root",
     )
-    yield Case(id="multi-other-name", files=named, changed="a name that is not the directory's")
+    yield Case(id="multi-other-name", files=named_files, changed="a name that is not the directory's")
     yield Case(
         id="nested",
         files=moved(DOUBLE, "double/", "models/double/"),
         changed="the repository is in a folder of the archive",
     )
-    broken: Files = {**SCALE, "scale/config.pbtxt": b"no_such_field: 1"}
-    commented = {**broken, **changed(DOUBLE, CONFIG, add='# platform: "ensemble"\n')}
+    broken_files: Files = {**SCALE, "scale/config.pbtxt": b"no_such_field: 1"}
+    commented = {**broken_files, **changed(DOUBLE, CONFIG, add='# platform: "ensemble"\n')}
     what = 'two models, one of them broken, the other with `platform: "ensemble"` in a comment'
     yield Case(id="regex-in-comment", files=commented, changed=what)
 
 
 def _single() -> Iterator[Case]:
-    named = changed(DOUBLE, CONFIG, ('"double"', '"other"'))
+    named_files = changed(DOUBLE, CONFIG, ('"double"', '"other"'))
     for name, files, what in (
         ("single-healthy", DOUBLE, "nothing"),
-        ("single-other-name", named, "a name that is not the directory's"),
+        ("single-other-name", named_files, "a name that is not the directory's"),
         ("single-config-at-root", moved(DOUBLE, "double/", ""), "config.pbtxt at the root"),
         ("single-empty", {}, "nothing is in the archive"),
         ("single-hidden", {**DOUBLE, ".ipynb_checkpoints/": b""}, "a hidden directory beside the model"),

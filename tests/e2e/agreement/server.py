@@ -51,8 +51,8 @@ class Court:
         multi = [case for case in cases if case.mode != SINGLE]
         with ThreadPoolExecutor(SERVERS) as pool:
             single = {case.id: pool.submit(self._single, case) for case in cases if case.mode == SINGLE}
-            together = [multi[start::SHARES] for start in range(SHARES)]
-            of_multi = pool.map(self._multi_model, range(SHARES), together)
+            together_cases = [multi[start::SHARES] for start in range(SHARES)]
+            of_multi = pool.map(self._multi_model, range(SHARES), together_cases)
             found = {case: verdict.result() for case, verdict in single.items()}
             for verdicts in of_multi:
                 found |= verdicts
@@ -85,10 +85,10 @@ class Court:
         answer = ModelsApi(server).load(case.id, case.target, repository)
         if answer.status == 200:
             return Verdict(loaded=True)
-        said = str(json.loads(answer.message)["error"])
-        if "failed to poll" in said:
-            said = f"{said}; {server.reason(repository, start)}"
-        return Verdict(loaded=False, said=said)
+        text = str(json.loads(answer.message)["error"])
+        if "failed to poll" in text:
+            text = f"{text}; {server.reason(repository, start)}"
+        return Verdict(loaded=False, said=text)
 
     def _single(self, case: Case) -> Verdict:
         repository = case.write(self._folder / case.id / "model")

@@ -61,16 +61,18 @@ def test_a_repository_is_refused_by_us_if_and_only_if_the_server_refuses_it(
 def test_what_both_refuse_is_refused_in_the_servers_words(
     judged: dict[str, list[Finding]], verdicts: dict[str, Verdict]
 ) -> None:
-    said = {case.id: sentence(verdicts[case.id], case) for case in all_cases() if judged[case.id]}
-    said = {case: words for case, words in said.items() if words and is_tritons(words)}
-    ours = {case: "; ".join(" ".join(each.message.split()) for each in judged[case]) for case in said}
-    others = [
+    sentences = {case.id: sentence(verdicts[case.id], case) for case in all_cases() if judged[case.id]}
+    said_words = {case: words for case, words in sentences.items() if words and is_tritons(words)}
+    ours = {case: "; ".join(" ".join(each.message.split()) for each in judged[case]) for case in said_words}
+    other_lines = [
         f"{case}: the server says: {words}; we say: {ours[case]}"
-        for case, words in said.items()
+        for case, words in said_words.items()
         if words not in ours[case]
     ]
-    share = 1 - len(others) / len(said)
-    assert share >= SAME_WORDS, "\n".join([f"the same words in {share:.0%} of {len(said)}", *others])
+    share = 1 - len(other_lines) / len(said_words)
+    assert share >= SAME_WORDS, "\n".join(
+        [f"the same words in {share:.0%} of {len(said_words)}", *other_lines]
+    )
 
 
 def test_there_are_cases_of_both_kinds_in_both_modes(verdicts: dict[str, Verdict]) -> None:
@@ -94,5 +96,5 @@ OTHER = moved(changed(WRAPPER, "pipeline/config.pbtxt", ('"pipeline"', '"other"'
 )
 def test_what_the_server_would_decide_by_chance_is_refused(files: Files, code: str, tmp_path: Path) -> None:
     """The order in which the file system lists the directories decides, so the server is not asked."""
-    found = errors(Case(id="chance", files=files, changed=""), tmp_path, "24.10")
-    assert code in [finding.code for finding in found]
+    findings = errors(Case(id="chance", files=files, changed=""), tmp_path, "24.10")
+    assert code in [finding.code for finding in findings]

@@ -25,13 +25,13 @@ DEPLOY = "triton-fleet-dev-us-east-1-deploy"
 @pytest.fixture
 def access(folder: FleetFolder) -> dict[str, Any]:
     """What Foundation has for `access`, and nothing else of it."""
-    trusted = "access: {github: {repository: example@1/fleet@23}}\n"
-    text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted}'
+    trusted_text = "access: {github: {repository: example@1/fleet@23}}\n"
+    text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted_text}'
     folder.write("environments/dev.yaml", text)
     app = App()
     FoundationStack(app, deployment=resolve_foundation(open_project(folder.root, "dev")).deployment)
     resources = app.synth().stacks[0].template["Resources"]
-    return {id: each for id, each in resources.items() if id.startswith("Access")}
+    return {id: resource for id, resource in resources.items() if id.startswith("Access")}
 
 
 def test_a_role_trusts_the_provider_that_foundation_makes(
@@ -46,8 +46,8 @@ def test_a_role_trusts_the_provider_that_foundation_makes(
     assert trust["Principal"] == {"Federated": PROVIDER}
     assert role["MaxSessionDuration"] == 21600
     (policy,) = iam.list_role_policies(RoleName=DEPLOY)["PolicyNames"]
-    found = iam.get_role_policy(RoleName=DEPLOY, PolicyName=policy)["PolicyDocument"]["Statement"]
-    assert found[0]["Sid"] == "ActAsCdk"
+    statement = iam.get_role_policy(RoleName=DEPLOY, PolicyName=policy)["PolicyDocument"]["Statement"]
+    assert statement[0]["Sid"] == "ActAsCdk"
     stack = stacks.api.describe_stacks(StackName="access")["Stacks"][0]["StackId"]
     stacks.api.delete_stack(StackName=stack)
     assert stacks.settled(stack) == "DELETE_COMPLETE"

@@ -24,10 +24,14 @@ def handler(event, context, client, environ):
 @pytest.fixture
 def other(aws: EmbeddedAws) -> boto3.Session:
     """A session with a role of another account."""
-    given = client(aws, "sts").assume_role(
+    given_credentials = client(aws, "sts").assume_role(
         RoleArn=f"arn:aws:iam::{OTHER}:role/deploy", RoleSessionName="test"
     )["Credentials"]
-    keys = given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"]
+    keys = (
+        given_credentials["AccessKeyId"],
+        given_credentials["SecretAccessKey"],
+        given_credentials["SessionToken"],
+    )
     return boto3.Session(*keys, region_name="us-east-1")
 
 
@@ -61,9 +65,9 @@ def test_a_function_acts_in_its_own_account(aws: EmbeddedAws, other: boto3.Sessi
     stacks.create_stack(StackName="who", TemplateBody=json.dumps({"Resources": declared}))
     stacks.get_waiter("stack_create_complete").wait(StackName="who", WaiterConfig={"Delay": 1})
     (name,) = (
-        each["PhysicalResourceId"]
-        for each in stacks.describe_stack_resources(StackName="who")["StackResources"]
-        if each["LogicalResourceId"] == "F"
+        stack_resource["PhysicalResourceId"]
+        for stack_resource in stacks.describe_stack_resources(StackName="who")["StackResources"]
+        if stack_resource["LogicalResourceId"] == "F"
     )
     answer = other_client(aws, other, "lambda").invoke(FunctionName=name, Payload=b"{}")
     assert json.loads(answer["Payload"].read()) == OTHER
@@ -81,9 +85,9 @@ def test_a_bucket_of_another_account_is_refused(aws: EmbeddedAws, other: boto3.S
         lambda: ours.delete_bucket(Bucket="of-the-other"),
     ]
     for call in calls:
-        with pytest.raises(ClientError) as refused:
+        with pytest.raises(ClientError) as refusal:
             call()
-        assert refused.value.response["Error"]["Code"] == "AccessDenied"
+        assert refusal.value.response["Error"]["Code"] == "AccessDenied"
     assert theirs.get_object(Bucket="of-the-other", Key="model")["Body"].read() == b"reviewed"
 
 

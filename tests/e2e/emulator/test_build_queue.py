@@ -33,9 +33,9 @@ def test_a_second_build_is_queued_until_the_first_one_is_over(builds: Builds) ->
     first = builds.start(builds.project("first", UNTIL_STOPPED))
     second = builds.start(builds.project("second", commands("echo ran")))
     builds.said(builds.now(first), "running")
-    waiting = builds.now(second)
-    assert (waiting["buildStatus"], waiting["currentPhase"]) == ("IN_PROGRESS", "QUEUED")
-    assert not waiting["buildComplete"]
+    waiting_values = builds.now(second)
+    assert (waiting_values["buildStatus"], waiting_values["currentPhase"]) == ("IN_PROGRESS", "QUEUED")
+    assert not waiting_values["buildComplete"]
     stopped(builds, first)
     build = builds.ended(second)
     assert (build["buildStatus"], builds.lines(build)) == ("SUCCEEDED", ["ran"])
@@ -65,8 +65,8 @@ def test_each_compute_type_has_its_own_limit(builds: Builds) -> None:
 def test_a_build_that_is_stopped_in_the_queue_never_runs(builds: Builds) -> None:
     project = builds.project("any", UNTIL_STOPPED)
     first, second = builds.start(project), builds.start(project)
-    waiting = stopped(builds, second)
-    assert (waiting["buildStatus"], phases(waiting)["QUEUED"]) == ("STOPPED", "STOPPED")
+    waiting_values = stopped(builds, second)
+    assert (waiting_values["buildStatus"], phases(waiting_values)["QUEUED"]) == ("STOPPED", "STOPPED")
     stopped(builds, first)
     assert builds.lines(builds.now(second)) == []
 

@@ -26,8 +26,10 @@ def builds() -> Iterator[Builds]:
 def test_a_build_runs_its_source_and_is_shown_with_its_phases_and_its_log(builds: Builds) -> None:
     project = builds.project("shown", commands("false"))
     source = builds.source("run.zip", zipped({"run.sh": 'echo "one $1"; echo; echo two >&2'}))
-    told = buildspec(commands('bash ./run.sh "$SAID"', "pwd > /dev/null"))
-    id = builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source, buildspecOverride=told)
+    told_buildspec = buildspec(commands('bash ./run.sh "$SAID"', "pwd > /dev/null"))
+    id = builds.start(
+        project, sourceTypeOverride="S3", sourceLocationOverride=source, buildspecOverride=told_buildspec
+    )
     build = builds.ended(id)
     assert builds.lines(build) == ["one by the project", "", "two"]
     assert (build["buildStatus"], build["currentPhase"]) == ("SUCCEEDED", "COMPLETED")
@@ -76,11 +78,11 @@ def test_a_command_that_fails_ends_its_phase_and_the_build(
     project = builds.project(f"failing-{phase}", {phase: failing, "post_build": after})
     build = builds.ended(builds.start(project))
     assert build["buildStatus"] == "FAILED"
-    said = ["first", "finally", *(["succeeding 0"] if phase == "build" else [])]
-    assert builds.lines(build) == said
-    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
-    assert failed["phaseType"] == phase.upper()
-    (context,) = failed["contexts"]
+    texts = ["first", "finally", *(["succeeding 0"] if phase == "build" else [])]
+    assert builds.lines(build) == texts
+    (failed_phase,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
+    assert failed_phase["phaseType"] == phase.upper()
+    (context,) = failed_phase["contexts"]
     assert context["statusCode"] == "COMMAND_EXECUTION_ERROR"
     assert context["message"].endswith("exit status 3")
     assert {name: phases(build).get(name) for name in others} == others
@@ -113,8 +115,8 @@ def test_a_build_sees_no_aws_but_the_embedded_one_and_nothing_of_the_user(
 ) -> None:
     monkeypatch.setenv("AWS_PROFILE", "production")
     monkeypatch.setenv("OF_THE_USER", "1")
-    listing = 'python3 -c \'import boto3; print([b["Name"] for b in boto3.client("s3").list_buckets()["Buckets"]])\''
-    project = builds.project("seen", commands(listing, "echo ${AWS_PROFILE:-} ${OF_THE_USER:-}."))
+    text = 'python3 -c \'import boto3; print([b["Name"] for b in boto3.client("s3").list_buckets()["Buckets"]])\''
+    project = builds.project("seen", commands(text, "echo ${AWS_PROFILE:-} ${OF_THE_USER:-}."))
     lines = builds.lines(builds.ended(builds.start(project)))
     assert lines == ["['sources']", "."]
 
@@ -126,9 +128,9 @@ def test_a_build_has_no_gpu_and_the_tensorrt_of_its_image(builds: Builds) -> Non
 
 def test_an_image_whose_tensorrt_nobody_says_has_that_for_which_engines_are_planned(builds: Builds) -> None:
     image = IMAGE.replace("24.09", "26.05")
-    planned = expected_tensorrt(release("26.05"))
+    planned_text = expected_tensorrt(release("26.05"))
     project = builds.project("unsaid", commands("echo $TRT_VERSION"))
-    assert builds.lines(builds.ended(builds.start(project, imageOverride=image))) == [planned]
+    assert builds.lines(builds.ended(builds.start(project, imageOverride=image))) == [planned_text]
 
 
 @pytest.mark.parametrize(
@@ -150,8 +152,8 @@ def test_a_source_that_cannot_be_unpacked_fails_the_build(
     id = builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source)
     build = builds.ended(id)
     assert (build["buildStatus"], phases(build)["DOWNLOAD_SOURCE"]) == ("FAILED", "FAILED")
-    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
-    assert reason in failed["contexts"][0]["message"]
+    (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
+    assert reason in failed_phase["contexts"][0]["message"]
     assert builds.lines(build) == []
 
 
@@ -159,12 +161,12 @@ def test_the_buildspec_of_the_project_is_not_that_of_another_source(builds: Buil
     project = builds.project("another-source", commands("echo never"))
     source = builds.source("another.zip", zipped({"run.sh": "true"}))
     build = builds.ended(builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source))
-    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
-    assert (failed["phaseType"], failed["contexts"][0]["statusCode"]) == (
+    (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
+    assert (failed_phase["phaseType"], failed_phase["contexts"][0]["statusCode"]) == (
         "DOWNLOAD_SOURCE",
         "YAML_FILE_ERROR",
     )
-    assert "YAML file does not exist" in failed["contexts"][0]["message"]
+    assert "YAML file does not exist" in failed_phase["contexts"][0]["message"]
 
 
 @pytest.mark.parametrize(
@@ -185,9 +187,9 @@ def test_a_buildspec_that_says_what_is_not_done_here_fails_the_build(
 ) -> None:
     project = builds.project(f"buildspec-{abs(hash(reason))}", {})
     build = builds.ended(builds.start(project, buildspecOverride=text))
-    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
-    assert failed["contexts"][0]["statusCode"] == "YAML_FILE_ERROR"
-    assert reason in failed["contexts"][0]["message"]
+    (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
+    assert failed_phase["contexts"][0]["statusCode"] == "YAML_FILE_ERROR"
+    assert reason in failed_phase["contexts"][0]["message"]
 
 
 def test_a_request_that_is_repeated_starts_one_build(builds: Builds) -> None:

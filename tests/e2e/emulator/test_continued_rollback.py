@@ -31,15 +31,18 @@ def parameter(value: str) -> dict[str, Any]:
 
 
 def statuses(stacks: Stacks, name: str) -> dict[str, str]:
-    found = stacks.api.describe_stack_resources(StackName=name)["StackResources"]
-    return {each["LogicalResourceId"]: each["ResourceStatus"] for each in found}
+    stack_resources = stacks.api.describe_stack_resources(StackName=name)["StackResources"]
+    return {
+        stack_resource["LogicalResourceId"]: stack_resource["ResourceStatus"]
+        for stack_resource in stack_resources
+    }
 
 
 def test_the_rollback_stops_at_the_endpoint_and_tells_which_configuration_it_wanted(
     stacks: Stacks, sagemaker: Any, stopped: str
 ) -> None:
-    found = stacks.api.describe_stacks(StackName=stopped)["Stacks"][0]
-    assert found["StackStatusReason"] == "The following resource(s) failed to update: [Endpoint]. "
+    stack = stacks.api.describe_stacks(StackName=stopped)["Stacks"][0]
+    assert stack["StackStatusReason"] == "The following resource(s) failed to update: [Endpoint]. "
     assert statuses(stacks, stopped)["Endpoint"] == "UPDATE_FAILED"
     events = stacks.api.describe_stack_events(StackName=stopped)["StackEvents"]
     last = next(event for event in events if event["LogicalResourceId"] == "Endpoint")
@@ -51,9 +54,9 @@ def test_the_rollback_stops_at_the_endpoint_and_tells_which_configuration_it_wan
 def test_what_is_skipped_counts_as_before_and_all_else_is_put_back(
     stacks: Stacks, sagemaker: Any, stopped: str
 ) -> None:
-    seen = len(stacks.events(stopped))
+    number = len(stacks.events(stopped))
     assert stacks.continue_rollback(stopped, "Endpoint") == "UPDATE_ROLLBACK_COMPLETE"
-    events = [(who, status) for who, status, _ in stacks.events(stopped)[seen:]]
+    events = [(text, status) for text, status, _ in stacks.events(stopped)[number:]]
     assert events[:2] == [(stopped, "UPDATE_ROLLBACK_IN_PROGRESS"), ("Endpoint", "UPDATE_COMPLETE")]
     assert (stopped, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS") in events
     ids = stacks.physical_ids(stopped)
@@ -72,9 +75,9 @@ def test_without_a_resource_to_skip_it_stops_again(stacks: Stacks, stopped: str)
 
 @pytest.mark.parametrize("logical_id", ["Config", "Absent"])
 def test_only_what_failed_in_the_rollback_is_skipped(stacks: Stacks, stopped: str, logical_id: str) -> None:
-    with pytest.raises(ClientError, match=rf"\[{logical_id}\] cannot be skipped") as refused:
+    with pytest.raises(ClientError, match=rf"\[{logical_id}\] cannot be skipped") as refusal:
         stacks.continue_rollback(stopped, "Endpoint", logical_id)
-    assert refused.value.response["Error"]["Code"] == "ValidationError"
+    assert refusal.value.response["Error"]["Code"] == "ValidationError"
     assert stacks.status(stopped) == "UPDATE_ROLLBACK_FAILED"
 
 
@@ -96,7 +99,8 @@ def test_such_a_stack_takes_no_update_and_can_be_deleted_whole(
     with pytest.raises(ClientError, match="does not exist"):
         stacks.status(stopped)
     assert sagemaker.list_endpoints(NameContains=stopped)["Endpoints"] == []
-    left = {
-        each["EndpointConfigName"].lower() for each in sagemaker.list_endpoint_configs()["EndpointConfigs"]
+    remaining_texts = {
+        endpoint_config["EndpointConfigName"].lower()
+        for endpoint_config in sagemaker.list_endpoint_configs()["EndpointConfigs"]
     }
-    assert not left & {ran.lower(), new.lower()}
+    assert not remaining_texts & {ran.lower(), new.lower()}

@@ -71,13 +71,13 @@ def instances(count: int) -> dict[str, Any]:
 def test_a_deployment_that_cannot_be_is_refused_before_it_begins(
     sagemaker: Any, deployable: str, deployment: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(ClientError, match=words) as refused:
+    with pytest.raises(ClientError, match=words) as refusal:
         sagemaker.update_endpoint(
             EndpointName=deployable, EndpointConfigName="deployable-2", DeploymentConfig=deployment
         )
-    assert refused.value.response["Error"]["Code"] == "ValidationException"
-    described = sagemaker.describe_endpoint(EndpointName=deployable)
-    assert (described["EndpointStatus"], described["EndpointConfigName"]) == ("InService", "deployable-1")
+    assert refusal.value.response["Error"]["Code"] == "ValidationException"
+    endpoint = sagemaker.describe_endpoint(EndpointName=deployable)
+    assert (endpoint["EndpointStatus"], endpoint["EndpointConfigName"]) == ("InService", "deployable-1")
 
 
 def test_a_rolling_deployment_is_not_for_several_variants(sagemaker: Any) -> None:
@@ -104,8 +104,8 @@ def test_the_last_deployment_is_shown_and_may_be_used_again(sagemaker: Any, clou
         (4, {}),
     ):
         sagemaker.update_endpoint(EndpointName="repeated", EndpointConfigName=f"repeated-{number}", **given)
-        described = sagemaker.describe_endpoint(EndpointName="repeated")
-        shown.append((described["EndpointConfigName"], described.get("LastDeploymentConfig")))
+        endpoint = sagemaker.describe_endpoint(EndpointName="repeated")
+        shown.append((endpoint["EndpointConfigName"], endpoint.get("LastDeploymentConfig")))
     assert shown == [("repeated-2", deployment), ("repeated-3", deployment), ("repeated-4", None)]
 
 
@@ -123,16 +123,17 @@ def test_an_alarm_that_is_on_already_keeps_the_old_configuration(
     served = len(host.served)
     update = {"EndpointName": "noisy", "EndpointConfigName": "noisy-2"}
     sagemaker.update_endpoint(**update, DeploymentConfig=guarded("noisy-latency", "noisy-errors"))
-    described = sagemaker.describe_endpoint(EndpointName="noisy")
-    assert (described["EndpointStatus"], described["EndpointConfigName"]) == ("InService", "noisy-1")
-    assert (
-        described["FailureReason"] == "The update was rolled back: CloudWatch alarm in ALARM: noisy-errors."
-    )
+    endpoint = sagemaker.describe_endpoint(EndpointName="noisy")
+    assert (endpoint["EndpointStatus"], endpoint["EndpointConfigName"]) == ("InService", "noisy-1")
+    assert endpoint["FailureReason"] == "The update was rolled back: CloudWatch alarm in ALARM: noisy-errors."
     assert len(host.served) == served
     cloudwatch.set_alarm_state(AlarmName="noisy-errors", StateValue="OK", StateReason="a test")
     sagemaker.update_endpoint(**update, RetainDeploymentConfig=True)
-    described = sagemaker.describe_endpoint(EndpointName="noisy")
-    assert (described["EndpointConfigName"], described.get("FailureReason")) == ("noisy-2", None)
+    described_endpoint = sagemaker.describe_endpoint(EndpointName="noisy")
+    assert (described_endpoint["EndpointConfigName"], described_endpoint.get("FailureReason")) == (
+        "noisy-2",
+        None,
+    )
 
 
 def with_alarm(name: str, *, image: str) -> dict[str, Any]:
@@ -179,13 +180,13 @@ def test_an_alarm_that_goes_off_during_a_stack_s_update_rolls_the_endpoint_back_
     assert ("Endpoint", "UPDATE_FAILED", CONFIGURATION_IN_USE) in stacks.events("alarmed")
     assert stacks.continue_rollback("alarmed", "Endpoint") == "UPDATE_ROLLBACK_COMPLETE"
     assert stacks.physical_ids("alarmed") == before
-    described = sagemaker.describe_endpoint(EndpointName="alarmed")
-    assert described["EndpointStatus"] == "InService"
+    endpoint = sagemaker.describe_endpoint(EndpointName="alarmed")
+    assert endpoint["EndpointStatus"] == "InService"
     config = before["Config"].split("/")[-1]
-    assert described["EndpointConfigName"].lower() == config.lower()
+    assert endpoint["EndpointConfigName"].lower() == config.lower()
     assert stacks.update("alarmed", with_alarm("alarmed", image="better")) == "UPDATE_COMPLETE"
-    shown = sagemaker.describe_endpoint(EndpointName="alarmed")["LastDeploymentConfig"]
-    assert shown["AutoRollbackConfiguration"] == {"Alarms": [{"AlarmName": "alarmed-errors"}]}
+    deployment_config = sagemaker.describe_endpoint(EndpointName="alarmed")["LastDeploymentConfig"]
+    assert deployment_config["AutoRollbackConfiguration"] == {"Alarms": [{"AlarmName": "alarmed-errors"}]}
 
 
 def test_an_alarm_that_a_stack_changes_stays_on(
@@ -215,8 +216,8 @@ def test_a_rollback_that_fails_leaves_the_endpoint_with_both_reasons(
     sagemaker.update_endpoint(
         EndpointName="lost", EndpointConfigName="lost-2", DeploymentConfig=guarded("lost-errors")
     )
-    described = sagemaker.describe_endpoint(EndpointName="lost")
-    assert described["EndpointStatus"] == "UpdateRollbackFailed"
-    assert "lost-errors. The rollback failed: the GPU is gone" in described["FailureReason"]
+    endpoint = sagemaker.describe_endpoint(EndpointName="lost")
+    assert endpoint["EndpointStatus"] == "UpdateRollbackFailed"
+    assert "lost-errors. The rollback failed: the GPU is gone" in endpoint["FailureReason"]
     sagemaker.delete_endpoint(EndpointName="lost")
     assert host.removed[-1] == "lost"

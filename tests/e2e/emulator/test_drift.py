@@ -60,8 +60,8 @@ def detected(api: Any, stack: str, *ids: str) -> dict[str, dict[str, Any]]:
     pause = threading.Event()
     while api.describe_stack_drift_detection_status(**id)["DetectionStatus"] == "DETECTION_IN_PROGRESS":
         pause.wait(0.01)
-    found = api.describe_stack_resource_drifts(StackName=stack)["StackResourceDrifts"]
-    return {each["LogicalResourceId"]: each for each in found}
+    resource_drifts = api.describe_stack_resource_drifts(StackName=stack)["StackResourceDrifts"]
+    return {resource_drift["LogicalResourceId"]: resource_drift for resource_drift in resource_drifts}
 
 
 def test_a_detection_is_in_progress_first_and_one_at_a_time(stacks: Stacks, stack: str) -> None:
@@ -70,8 +70,11 @@ def test_a_detection_is_in_progress_first_and_one_at_a_time(stacks: Stacks, stac
         stacks.api.detect_stack_drift(StackName=stack)
     first = stacks.api.describe_stack_drift_detection_status(**id)
     assert (first["DetectionStatus"], "StackDriftStatus" in first) == ("DETECTION_IN_PROGRESS", False)
-    then = stacks.api.describe_stack_drift_detection_status(**id)
-    assert (then["DetectionStatus"], then["StackDriftStatus"]) == ("DETECTION_COMPLETE", "IN_SYNC")
+    former_result = stacks.api.describe_stack_drift_detection_status(**id)
+    assert (former_result["DetectionStatus"], former_result["StackDriftStatus"]) == (
+        "DETECTION_COMPLETE",
+        "IN_SYNC",
+    )
     with pytest.raises(ClientError, match="does not exist"):
         stacks.api.detect_stack_drift(StackName=stack, LogicalResourceIds=["Absent"])
 
@@ -81,16 +84,16 @@ def test_what_cloudformation_does_not_read_is_not_checked(
 ) -> None:
     client(aws, "cloudwatch").disable_alarm_actions(AlarmNames=[stack])
     client(aws, "logs").put_retention_policy(logGroupName=stack, retentionInDays=1)
-    found = detected(stacks.api, stack)
-    assert found.keys() == {"Group", "Topic"}
-    (difference,) = found["Group"]["PropertyDifferences"]
+    values = detected(stacks.api, stack)
+    assert values.keys() == {"Group", "Topic"}
+    (difference,) = values["Group"]["PropertyDifferences"]
     assert difference == {
         "PropertyPath": "/RetentionInDays",
         "ExpectedValue": "30",
         "ActualValue": "1",
         "DifferenceType": "NOT_EQUAL",
     }
-    assert found["Topic"]["StackResourceDriftStatus"] == "IN_SYNC"
+    assert values["Topic"]["StackResourceDriftStatus"] == "IN_SYNC"
 
 
 def test_a_deleted_resource_is_deleted(aws: EmbeddedAws, stacks: Stacks, stack: str) -> None:

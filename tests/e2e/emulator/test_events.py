@@ -40,7 +40,7 @@ class Events:
         if statements:
             policy = {
                 "Version": "2012-10-17",
-                "Statement": [{**each, "Resource": topic} for each in statements],
+                "Statement": [{**statement, "Resource": topic} for statement in statements],
             }
             self._sns.set_topic_attributes(
                 TopicArn=topic, AttributeName="Policy", AttributeValue=json.dumps(policy)
@@ -67,7 +67,7 @@ class Events:
     def published(self, queue: str) -> list[str]:
         """What was published, each message as the topic was given it."""
         messages = self._sqs.receive_message(QueueUrl=queue).get("Messages", [])
-        return [json.loads(each["Body"])["Message"] for each in messages]
+        return [json.loads(message["Body"])["Message"] for message in messages]
 
 
 @pytest.fixture(scope="module")

@@ -46,24 +46,26 @@ def kept(stacks: Stacks, request: pytest.FixtureRequest) -> str:
 def test_a_name_that_exists_fails_at_the_change_set_and_leaves_no_event_of_a_resource(
     stacks: Stacks, kept: str
 ) -> None:
-    planned = plan(stacks, kept, named(kept))
-    assert (planned["Status"], planned["ExecutionStatus"]) == ("FAILED", "UNAVAILABLE")
-    assert planned["StatusReason"].startswith(VALIDATION)
-    assert [who for who, _, _ in stacks.events(kept)] == [kept]
+    planned_values = plan(stacks, kept, named(kept))
+    assert (planned_values["Status"], planned_values["ExecutionStatus"]) == ("FAILED", "UNAVAILABLE")
+    assert planned_values["StatusReason"].startswith(VALIDATION)
+    assert [text for text, _, _ in stacks.events(kept)] == [kept]
     events = stacks.api.describe_events(StackName=kept, ChangeSetName="plan", Filters={"FailedEvents": True})
-    found = {each["LogicalResourceId"]: each for each in events["OperationEvents"]}
-    assert found.keys() == {"Bucket", "Images", "Log"}
-    assert found["Bucket"]["ValidationName"] == "NAME_CONFLICT_VALIDATION"
+    operation_events = {
+        operation_event["LogicalResourceId"]: operation_event for operation_event in events["OperationEvents"]
+    }
+    assert operation_events.keys() == {"Bucket", "Images", "Log"}
+    assert operation_events["Bucket"]["ValidationName"] == "NAME_CONFLICT_VALIDATION"
     reason = f"Resource of type 'AWS::S3::Bucket' with identifier '{kept}' already exists."
-    assert found["Bucket"]["ValidationStatusReason"] == reason
+    assert operation_events["Bucket"]["ValidationStatusReason"] == reason
 
 
 def test_what_exists_is_imported_as_it_is(aws: EmbeddedAws, stacks: Stacks, kept: str) -> None:
     client(aws, "s3").put_object(Bucket=kept, Key="model", Body=b"kept")
-    planned = plan(stacks, kept, named(kept), ImportExistingResources=True)
+    planned_values = plan(stacks, kept, named(kept), ImportExistingResources=True)
     actions = {
-        each["ResourceChange"]["LogicalResourceId"]: each["ResourceChange"]["Action"]
-        for each in planned["Changes"]
+        change["ResourceChange"]["LogicalResourceId"]: change["ResourceChange"]["Action"]
+        for change in planned_values["Changes"]
     }
     assert actions == {"Bucket": "Import", "Images": "Import", "Log": "Import", "Topic": "Add"}
     stacks.api.execute_change_set(StackName=kept, ChangeSetName="plan")
@@ -76,19 +78,19 @@ def test_what_exists_is_imported_as_it_is(aws: EmbeddedAws, stacks: Stacks, kept
 def test_what_was_imported_outlives_the_rollback_of_the_creation(
     aws: EmbeddedAws, stacks: Stacks, kept: str
 ) -> None:
-    broken = named(kept) | {"Broken": {**absent_model(), "DependsOn": ["Bucket", "Images", "Log"]}}
-    plan(stacks, kept, broken, ImportExistingResources=True)
+    broken_values = named(kept) | {"Broken": {**absent_model(), "DependsOn": ["Bucket", "Images", "Log"]}}
+    plan(stacks, kept, broken_values, ImportExistingResources=True)
     stacks.api.execute_change_set(StackName=kept, ChangeSetName="plan")
     assert stacks.settled(kept) == "ROLLBACK_COMPLETE"
-    assert kept in [each["Name"] for each in client(aws, "s3").list_buckets()["Buckets"]]
+    assert kept in [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
 
 
 def test_only_what_a_deletion_policy_retains_is_imported(stacks: Stacks, kept: str) -> None:
     unkept = named(kept)
     del unkept["Bucket"]["DeletionPolicy"]
-    planned = plan(stacks, kept, unkept, ImportExistingResources=True)
-    assert planned["Status"] == "FAILED"
-    assert planned["StatusReason"].endswith(f"The affected resources are Bucket ({kept})")
+    planned_values = plan(stacks, kept, unkept, ImportExistingResources=True)
+    assert planned_values["Status"] == "FAILED"
+    assert planned_values["StatusReason"].endswith(f"The affected resources are Bucket ({kept})")
 
 
 def test_a_stack_that_is_updated_meets_existing_names_too(stacks: Stacks, kept: str) -> None:
@@ -97,8 +99,8 @@ def test_a_stack_that_is_updated_meets_existing_names_too(stacks: Stacks, kept: 
     names = {"StackName": name, "ChangeSetName": "plan", "ChangeSetType": "UPDATE"}
     template = json.dumps({"Resources": named(kept)})
     stacks.api.create_change_set(**names, TemplateBody=template)
-    described = stacks.api.describe_change_set(StackName=name, ChangeSetName="plan")
-    assert described["StatusReason"].startswith(VALIDATION)
+    result = stacks.api.describe_change_set(StackName=name, ChangeSetName="plan")
+    assert result["StatusReason"].startswith(VALIDATION)
     stacks.api.create_change_set(
         **names | {"ChangeSetName": "import"}, TemplateBody=template, ImportExistingResources=True
     )

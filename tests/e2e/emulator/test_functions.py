@@ -32,13 +32,13 @@ def test_a_function_is_found_by_lambdas_own_calls(
     name = stacks.physical_ids("found")["F"]
     assert name.startswith("found-F-")
     api = client(aws, "lambda")
-    found = api.get_function(FunctionName=name)
-    assert found["Tags"] == {"team": "ml"}
-    configuration = found["Configuration"]
+    actual_function = api.get_function(FunctionName=name)
+    assert actual_function["Tags"] == {"team": "ml"}
+    configuration = actual_function["Configuration"]
     assert configuration["Handler"] == DESCRIBE
     assert (configuration["MemorySize"], configuration["Timeout"]) == (256, 20)
     assert configuration["Environment"]["Variables"] == {"BUCKET": "data"}
-    assert name in [each["FunctionName"] for each in api.list_functions()["Functions"]]
+    assert name in [function["FunctionName"] for function in api.list_functions()["Functions"]]
 
 
 def test_an_update_brings_new_code_and_forgets_what_the_template_has_dropped(
@@ -93,14 +93,14 @@ def test_code_that_cannot_be_had_is_refused(
     code = {"S3Bucket": bucket, "S3Key": key}
     name = f"refused-{bucket}-{key.split('.')[0]}"
     assert stacks.create(name, {"Role": ROLE, "F": function(code, DESCRIBE)}) == "ROLLBACK_COMPLETE"
-    [told] = [why for who, status, why in stacks.events(name) if (who, status) == ("F", "CREATE_FAILED")]
+    [told] = [text for who, status, text in stacks.events(name) if (who, status) == ("F", "CREATE_FAILED")]
     assert reason in told
 
 
 def test_two_functions_cannot_have_one_name(stacks: Stacks, recorder: dict[str, str]) -> None:
-    named = function(recorder, DESCRIBE, FunctionName="only-one")
-    assert stacks.create("one", {"Role": ROLE, "F": named}) == "CREATE_COMPLETE"
-    assert stacks.create("two", {"Role": ROLE, "F": named}) == "ROLLBACK_COMPLETE"
+    named_function = function(recorder, DESCRIBE, FunctionName="only-one")
+    assert stacks.create("one", {"Role": ROLE, "F": named_function}) == "CREATE_COMPLETE"
+    assert stacks.create("two", {"Role": ROLE, "F": named_function}) == "ROLLBACK_COMPLETE"
     assert ("F", "CREATE_FAILED", "Function already exist: only-one") in stacks.events("two")
 
 
@@ -109,8 +109,8 @@ def described(running: tuple[EmbeddedAws, Any]) -> str:
     """The name of a function that describes its call."""
     aws = running[0]
     code = upload(aws, "recorder.zip", archive())
-    declared = function(code, DESCRIBE, FunctionName="described", environment={"MODE": "fast"})
-    assert Stacks(aws).create("described", {"Role": ROLE, "F": declared}) == "CREATE_COMPLETE"
+    declared_function = function(code, DESCRIBE, FunctionName="described", environment={"MODE": "fast"})
+    assert Stacks(aws).create("described", {"Role": ROLE, "F": declared_function}) == "CREATE_COMPLETE"
     return "described"
 
 
@@ -161,9 +161,9 @@ def test_what_a_function_says_is_in_its_log_group(aws: EmbeddedAws, described: s
     invoked(aws, described, {"fail": "said aloud"})
     logs = client(aws, "logs")
     events = logs.filter_log_events(logGroupName=f"/aws/lambda/{described}")["events"]
-    said = [event["message"] for event in events]
-    assert "described" in said
-    assert "ValueError: said aloud" in said
+    messages = [event["message"] for event in events]
+    assert "described" in messages
+    assert "ValueError: said aloud" in messages
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_what_does_not_run_here_is_refused_and_not_run(
     aws: EmbeddedAws, stacks: Stacks, runtime: str, source: str, reason: str
 ) -> None:
     name = f"foreign-{runtime.split('.')[0]}"
-    declared = function({"ZipFile": source}, "index.handler", Runtime=runtime, FunctionName=name)
-    assert stacks.create(name, {"Role": ROLE, "F": declared}) == "CREATE_COMPLETE"
+    declared_function = function({"ZipFile": source}, "index.handler", Runtime=runtime, FunctionName=name)
+    assert stacks.create(name, {"Role": ROLE, "F": declared_function}) == "CREATE_COMPLETE"
     with pytest.raises(ClientError, match=reason) as refusal:
         client(aws, "lambda").invoke(FunctionName=name)
     assert refusal.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
@@ -217,8 +217,8 @@ def test_the_settings_of_an_account_have_the_executions_that_functions_have_not_
     before = api.get_account_settings()
     limits = before["AccountLimit"]
     assert limits["ConcurrentExecutions"] == limits["UnreservedConcurrentExecutions"] == 1000
-    reserving = function(recorder, DESCRIBE, ReservedConcurrentExecutions=5)
-    assert stacks.create("reserving", {"Role": ROLE, "F": reserving}) == "CREATE_COMPLETE"
+    reserving_function = function(recorder, DESCRIBE, ReservedConcurrentExecutions=5)
+    assert stacks.create("reserving", {"Role": ROLE, "F": reserving_function}) == "CREATE_COMPLETE"
     after = api.get_account_settings()
     assert after["AccountLimit"]["ConcurrentExecutions"] == 1000
     assert after["AccountLimit"]["UnreservedConcurrentExecutions"] == 995

@@ -52,9 +52,9 @@ def test_a_privileged_build_pushes_an_image_that_the_registry_describes(
     build = builds.ended(builds.start(project, buildspecOverride=spec, **override))
     lines = builds.lines(build)
     assert build["buildStatus"] == "SUCCEEDED", lines
-    (described,) = ecr.describe_images(repositoryName="detector")["imageDetails"]
-    assert f" {described['imageDigest']} " in lines[-1]
-    assert described["imageManifestMediaType"] == DOCKER
+    (image_detail,) = ecr.describe_images(repositoryName="detector")["imageDetails"]
+    assert f" {image_detail['imageDigest']} " in lines[-1]
+    assert image_detail["imageManifestMediaType"] == DOCKER
     assert [line for line in lines if "docker (stand-in)" not in line] == []
 
 

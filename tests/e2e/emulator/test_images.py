@@ -37,10 +37,10 @@ def url_of(repository: ContainerRepository, digest: str) -> str:
 
 def test_an_image_has_the_digest_of_its_manifest(repository: ContainerRepository) -> None:
     digest = repository.push([CONTENT], tag="one")
-    (found,) = manifest_of(repository, imageTag="one")["images"]
-    assert found["imageId"] == {"imageTag": "one", "imageDigest": digest}
-    assert digest_of(found["imageManifest"].encode()) == digest
-    assert found["imageManifestMediaType"] == DOCKER
+    (image,) = manifest_of(repository, imageTag="one")["images"]
+    assert image["imageId"] == {"imageTag": "one", "imageDigest": digest}
+    assert digest_of(image["imageManifest"].encode()) == digest
+    assert image["imageManifestMediaType"] == DOCKER
 
 
 def test_a_layer_is_downloaded_from_a_url_without_further_credentials(
@@ -52,18 +52,18 @@ def test_a_layer_is_downloaded_from_a_url_without_further_credentials(
 
 
 def test_the_url_of_a_layer_reads_that_layer_alone(repository: ContainerRepository) -> None:
-    other = layer(["etc/other"])
-    repository.push([CONTENT, other])
+    other_layer = layer(["etc/other"])
+    repository.push([CONTENT, other_layer])
     url = url_of(repository, digest_of(CONTENT))
-    name, of_other = (digest_of(each).removeprefix("sha256:") for each in (CONTENT, other))
-    assert urllib3.request("GET", url.replace(name, of_other)).status == 403
+    name, text = (digest_of(each).removeprefix("sha256:") for each in (CONTENT, other_layer))
+    assert urllib3.request("GET", url.replace(name, text)).status == 403
 
 
 def test_the_bucket_of_layers_is_not_one_of_the_account(
     aws: EmbeddedAws, repository: ContainerRepository
 ) -> None:
     repository.push([CONTENT])
-    buckets = [each["Name"] for each in client(aws, "s3").list_buckets()["Buckets"]]
+    buckets = [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
     assert [name for name in buckets if "layer" in name] == []
 
 
@@ -137,8 +137,8 @@ def test_tags_that_a_filter_excludes_move(ecr: Any) -> None:
         imageTagMutabilityExclusionFilters=[{"filter": "latest*", "filterType": "WILDCARD"}],
     )
     repository.push([CONTENT], tag="latest-1")
-    moved = repository.push([], tag="latest-1")
-    assert manifest_of(repository, imageTag="latest-1")["images"][0]["imageId"]["imageDigest"] == moved
+    moved_text = repository.push([], tag="latest-1")
+    assert manifest_of(repository, imageTag="latest-1")["images"][0]["imageId"]["imageDigest"] == moved_text
 
 
 def test_an_image_whose_tag_moves_is_found_by_its_digest(repository: ContainerRepository) -> None:
@@ -146,11 +146,11 @@ def test_an_image_whose_tag_moves_is_found_by_its_digest(repository: ContainerRe
     second = repository.push([], tag="one")
     assert manifest_of(repository, imageDigest=first)["images"]
     details = repository.ecr.describe_images(repositoryName=repository.name)["imageDetails"]
-    assert {each["imageDigest"]: each.get("imageTags", []) for each in details} == {
+    assert {detail["imageDigest"]: detail.get("imageTags", []) for detail in details} == {
         first: [],
         second: ["one"],
     }
-    assert {each["imageSizeInBytes"] for each in details} == {len(CONTENT), 0}
+    assert {detail["imageSizeInBytes"] for detail in details} == {len(CONTENT), 0}
 
 
 def test_a_deleted_image_is_gone_by_digest_and_tag(repository: ContainerRepository) -> None:

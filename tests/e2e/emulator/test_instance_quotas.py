@@ -24,12 +24,12 @@ PLENTY = 1000
 @pytest.fixture
 def sagemaker(aws: EmbeddedAws) -> Iterator[Any]:
     """A client; afterwards the account has no endpoint and plenty of quota."""
-    found = client(aws, "sagemaker")
-    yield found
-    for each in found.list_endpoints()["Endpoints"]:
-        found.delete_endpoint(EndpointName=each["EndpointName"])
-    for each in found.list_endpoint_configs()["EndpointConfigs"]:
-        found.delete_endpoint_config(EndpointConfigName=each["EndpointConfigName"])
+    api = client(aws, "sagemaker")
+    yield api
+    for summary in api.list_endpoints()["Endpoints"]:
+        api.delete_endpoint(EndpointName=summary["EndpointName"])
+    for endpoint_config in api.list_endpoint_configs()["EndpointConfigs"]:
+        api.delete_endpoint_config(EndpointConfigName=endpoint_config["EndpointConfigName"])
     for name in (OF_TYPE, OF_POOL, OF_ALL):
         put_quota(name, PLENTY)
 
@@ -59,10 +59,10 @@ def refusal(limit: str, most: int, used: int, delta: int) -> str:
 
 
 def refused(call: Any, **arguments: Any) -> str:
-    with pytest.raises(ClientError) as found:
+    with pytest.raises(ClientError) as refusal:
         call(**arguments)
-    assert found.value.response["Error"]["Code"] == "ResourceLimitExceeded"
-    return str(found.value.response["Error"]["Message"])
+    assert refusal.value.response["Error"]["Code"] == "ResourceLimitExceeded"
+    return str(refusal.value.response["Error"]["Message"])
 
 
 def test_an_endpoint_beyond_the_quota_of_its_type_is_not_created(sagemaker: Any) -> None:
@@ -71,7 +71,7 @@ def test_an_endpoint_beyond_the_quota_of_its_type_is_not_created(sagemaker: Any)
     sagemaker.create_endpoint(EndpointName="first", EndpointConfigName="two")
     message = refused(sagemaker.create_endpoint, EndpointName="second", EndpointConfigName="two")
     assert message == refusal(OF_TYPE, 3, 2, 2)
-    assert [each["EndpointName"] for each in sagemaker.list_endpoints()["Endpoints"]] == ["first"]
+    assert [endpoint["EndpointName"] for endpoint in sagemaker.list_endpoints()["Endpoints"]] == ["first"]
 
 
 def test_the_quota_of_every_pools_type_is_checked_and_none_is_skipped(sagemaker: Any) -> None:
@@ -152,11 +152,11 @@ def test_instances_of_all_types_count_against_one_quota_once(sagemaker: Any) -> 
 
 def test_without_a_quota_nothing_is_limited(aws: EmbeddedAws) -> None:
     elsewhere = client(aws, "service-quotas")
-    names = [each["QuotaName"] for each in elsewhere.list_service_quotas(ServiceCode="sagemaker")["Quotas"]]
+    names = [quota["QuotaName"] for quota in elsewhere.list_service_quotas(ServiceCode="sagemaker")["Quotas"]]
     assert "ml.g4dn.xlarge for endpoint usage" not in names
-    found = client(aws, "sagemaker")
-    create_config(found, "unlimited", {"InstanceType": "ml.g4dn.xlarge", "InitialInstanceCount": 50})
-    found.create_endpoint(EndpointName="unlimited", EndpointConfigName="unlimited")
+    api = client(aws, "sagemaker")
+    create_config(api, "unlimited", {"InstanceType": "ml.g4dn.xlarge", "InitialInstanceCount": 50})
+    api.create_endpoint(EndpointName="unlimited", EndpointConfigName="unlimited")
 
 
 def test_a_stack_gives_the_refusal_as_the_reason(aws: EmbeddedAws, sagemaker: Any) -> None:
@@ -166,4 +166,4 @@ def test_a_stack_gives_the_refusal_as_the_reason(aws: EmbeddedAws, sagemaker: An
     stacks = Stacks(aws)
     assert stacks.create("limited", resources) == "ROLLBACK_COMPLETE"
     events = stacks.api.describe_stack_events(StackName="limited")["StackEvents"]
-    assert any(refusal(OF_TYPE, 0, 0, 1) in each.get("ResourceStatusReason", "") for each in events)
+    assert any(refusal(OF_TYPE, 0, 0, 1) in event.get("ResourceStatusReason", "") for event in events)

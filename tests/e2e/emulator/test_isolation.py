@@ -55,9 +55,9 @@ def test_a_page_whose_name_comes_to_mean_this_machine_reads_nothing(
         *("--proxy-server=direct://", "--dump-dom"),
         f"http://page.example:{port}/?Action=ListRoles&Version=2010-05-08",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert "names of this machine alone" in done.stdout
-    assert "ListRoles" not in done.stdout
+    process = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert "names of this machine alone" in process.stdout
+    assert "ListRoles" not in process.stdout
 
 
 @pytest.fixture
@@ -87,8 +87,8 @@ def test_another_user_of_the_machine_neither_reads_the_keys_nor_does_without(
         "connection.sendall(b'GET /_fleet/status HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n')\n"
         "print(connection.recv(12)[-3:].decode())\n"
     )
-    printed = run_as_other_user(script, str(state.keys_file), str(urlsplit(gateway.url).port))
-    assert printed.splitlines() == ["no keys", "403"]
+    text = run_as_other_user(script, str(state.keys_file), str(urlsplit(gateway.url).port))
+    assert text.splitlines() == ["no keys", "403"]
 
 
 def addresses() -> list[str]:

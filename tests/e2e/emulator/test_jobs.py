@@ -58,8 +58,8 @@ def ends_with_files(jobs: Jobs, kind: Kind, name: str, command: str) -> list[str
     more = {"ProcessingOutputConfig": outputs} if kind == "processing" else {"OutputDataConfig": files}
     jobs.start(kind, name, ["bash", "-c", command, OUTPUT[kind]], **more)
     jobs.ended(kind, name)
-    found = jobs.s3.list_objects_v2(Bucket=BUCKET, Prefix=f"out/{name}/").get("Contents", ())
-    return [each["Key"].removeprefix(f"out/{name}/") for each in found]
+    contents = jobs.s3.list_objects_v2(Bucket=BUCKET, Prefix=f"out/{name}/").get("Contents", ())
+    return [content["Key"].removeprefix(f"out/{name}/") for content in contents]
 
 
 @both
@@ -84,9 +84,9 @@ def test_an_isolated_job_has_neither_credentials_nor_an_address_of_aws(jobs: Job
     name = jobs.start(kind, f"{kind}-isolated", names, **asked)
     jobs.ended(kind, name)
     assert jobs.lines(kind, name) == ["none"]
-    other = jobs.start(kind, f"{kind}-open", names)
-    jobs.ended(kind, other)
-    assert any(line.startswith("AWS_ENDPOINT_URL=") for line in jobs.lines(kind, other))
+    other_text = jobs.start(kind, f"{kind}-open", names)
+    jobs.ended(kind, other_text)
+    assert any(line.startswith("AWS_ENDPOINT_URL=") for line in jobs.lines(kind, other_text))
 
 
 @both
@@ -97,8 +97,8 @@ def test_an_entrypoint_that_fails_tells_why_in_the_jobs_status(jobs: Jobs, kind:
     assert job[f"{kind.capitalize()}JobStatus"] == "Failed"
     assert job["FailureReason"].startswith("AlgorithmError: ")
     assert job["FailureReason"].endswith("exit code: 11")
-    told = job["ExitMessage"] if kind == "processing" else job["FailureReason"]
-    assert "wrong GPU" in told
+    exit_message = job["ExitMessage"] if kind == "processing" else job["FailureReason"]
+    assert "wrong GPU" in exit_message
 
 
 @both

@@ -22,10 +22,10 @@ def test_a_creation_that_fails_deletes_what_it_made_in_reverse(
     resources["Endpoint"]["DependsOn"] = ["Topic"]
     assert stacks.create("doomed", resources) == "ROLLBACK_COMPLETE"
     assert ("Endpoint", "CREATE_FAILED", "no GPU") in stacks.events("doomed")
-    created = [who for who, status, _ in stacks.events("doomed") if status == "CREATE_COMPLETE"]
-    deleted = [who for who, status, _ in stacks.events("doomed") if status == "DELETE_COMPLETE"]
-    assert deleted == created[::-1]
-    assert set(deleted) == {"Config", "Model", "Topic"}
+    lines = [text for text, status, _ in stacks.events("doomed") if status == "CREATE_COMPLETE"]
+    deleted_lines = [text for text, status, _ in stacks.events("doomed") if status == "DELETE_COMPLETE"]
+    assert deleted_lines == lines[::-1]
+    assert set(deleted_lines) == {"Config", "Model", "Topic"}
     assert stacks.physical_ids("doomed") == {}
     assert client(aws, "sagemaker").list_endpoints(NameContains="doomed")["Endpoints"] == []
 
@@ -94,8 +94,8 @@ def test_a_rollback_leaves_behind_what_is_to_be_retained_but_not_except_on_creat
         return {"Type": "AWS::S3::Bucket", "DeletionPolicy": policy, "Properties": {"BucketName": name}}
 
     resources = {"Left": bucket("left", "Retain"), "Gone": bucket("gone", "RetainExceptOnCreate")}
-    broken = absent_model() | {"DependsOn": ["Left", "Gone"]}
-    assert stacks.create("leaving", {**resources, "Broken": broken}) == "ROLLBACK_COMPLETE"
+    broken_absent_model = absent_model() | {"DependsOn": ["Left", "Gone"]}
+    assert stacks.create("leaving", {**resources, "Broken": broken_absent_model}) == "ROLLBACK_COMPLETE"
     names = [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
     assert "left" in names
     assert "gone" not in names

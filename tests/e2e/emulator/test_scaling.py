@@ -23,12 +23,12 @@ def test_a_variant_that_is_not_served_cannot_be_registered(
 ) -> None:
     if not sagemaker.list_endpoints(NameContains="there")["Endpoints"]:
         serve(sagemaker, "there")
-    with pytest.raises(ClientError, match=words) as refused:
+    with pytest.raises(ClientError, match=words) as refusal:
         scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=2)
-    assert code_of(refused) == "ValidationException"
+    assert code_of(refusal) == "ValidationException"
     ids = [wanted["ResourceId"]]
-    found = scaling.describe_scalable_targets(ServiceNamespace="sagemaker", ResourceIds=ids)
-    assert found["ScalableTargets"] == []
+    scalable_targets = scaling.describe_scalable_targets(ServiceNamespace="sagemaker", ResourceIds=ids)
+    assert scalable_targets["ScalableTargets"] == []
 
 
 def test_a_variant_is_never_scaled_to_nothing_except_for_asynchronous_inference(
@@ -37,9 +37,9 @@ def test_a_variant_is_never_scaled_to_nothing_except_for_asynchronous_inference(
     serve(sagemaker, "busy")
     with pytest.raises(
         ClientError, match="Minimum capacity 0 is less than the minimum allowed, 1"
-    ) as refused:
+    ) as refusal:
         scaling.register_scalable_target(**target("busy"), MinCapacity=0, MaxCapacity=2)
-    assert code_of(refused) == "ValidationException"
+    assert code_of(refusal) == "ValidationException"
     serve(sagemaker, "idle", AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://data/out"}})
     scaling.register_scalable_target(**target("idle"), MinCapacity=0, MaxCapacity=2)
     assert registered(scaling, target("idle"))["MinCapacity"] == 0
@@ -52,8 +52,8 @@ def test_capacities_are_needed_once_and_may_be_zero_where_the_service_lets_them(
         scaling.register_scalable_target(**OTHER, MinCapacity=3, MaxCapacity=2)
     scaling.register_scalable_target(**OTHER, MinCapacity=1, MaxCapacity=2)
     scaling.register_scalable_target(**OTHER, MinCapacity=0)
-    found = registered(scaling, OTHER)
-    assert (found["MinCapacity"], found["MaxCapacity"]) == (0, 2)
+    values = registered(scaling, OTHER)
+    assert (values["MinCapacity"], values["MaxCapacity"]) == (0, 2)
     scaling.put_scheduled_action(
         **OTHER,
         ScheduledActionName="night",
@@ -77,9 +77,9 @@ def test_a_target_shows_its_role_and_all_three_suspensions(scaling: Any, sagemak
     states.append(registered(scaling, target("suspended"))["SuspendedState"])
     names = ("DynamicScalingInSuspended", "DynamicScalingOutSuspended", "ScheduledScalingSuspended")
     assert [[state[name] for name in names] for state in states] == [[False] * 3, [True, False, True]]
-    found = registered(scaling, target("suspended"))
-    assert (found["MinCapacity"], found["MaxCapacity"]) == (1, 2)
-    assert found["RoleARN"].endswith("/AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint")
+    values = registered(scaling, target("suspended"))
+    assert (values["MinCapacity"], values["MaxCapacity"]) == (1, 2)
+    assert values["RoleARN"].endswith("/AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint")
 
 
 def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_others(
@@ -87,16 +87,16 @@ def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_ot
 ) -> None:
     serve(sagemaker, "leaving", variants=("v", "v2"))
     for variant in ("v", "v2"):
-        wanted = target("leaving", variant)
-        scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=2)
+        expected_target = target("leaving", variant)
+        scaling.register_scalable_target(**expected_target, MinCapacity=1, MaxCapacity=2)
         scaling.put_scaling_policy(
-            **wanted,
+            **expected_target,
             PolicyName="requests",
             PolicyType="TargetTrackingScaling",
             TargetTrackingScalingPolicyConfiguration=TRACKING,
         )
         scaling.put_scheduled_action(
-            **wanted,
+            **expected_target,
             ScheduledActionName="day",
             Schedule="cron(0 8 ? * MON-FRI *)",
             Timezone="Europe/Berlin",
@@ -115,7 +115,7 @@ def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_ot
 
 def test_what_is_not_there_is_not_found(scaling: Any, sagemaker: Any) -> None:
     serve(sagemaker, "bare")
-    gone = "service namespace: sagemaker, resource ID: endpoint/bare/variant/AllTraffic, scalable dimension: "
+    text = "service namespace: sagemaker, resource ID: endpoint/bare/variant/AllTraffic, scalable dimension: "
     tracking = {"PolicyType": "TargetTrackingScaling", "TargetTrackingScalingPolicyConfiguration": TRACKING}
     put = {"Schedule": "rate(1 day)", "ScalableTargetAction": {"MinCapacity": 1}}
     policy, action = {"PolicyName": "p"}, {"ScheduledActionName": "a"}
@@ -127,9 +127,9 @@ def test_what_is_not_there_is_not_found(scaling: Any, sagemaker: Any) -> None:
         (scaling.delete_scheduled_action, action, "No scheduled action found for"),
     ]
     for call, given, words in calls:
-        with pytest.raises(ClientError, match=f"{words} {gone}") as refused:
+        with pytest.raises(ClientError, match=f"{words} {text}") as refusal:
             call(**target("bare"), **given)
-        assert code_of(refused) == "ObjectNotFoundException"
+        assert code_of(refusal) == "ObjectNotFoundException"
 
 
 def test_an_endpoint_that_is_deleted_is_deregistered_and_no_other(scaling: Any, sagemaker: Any) -> None:
@@ -137,8 +137,8 @@ def test_an_endpoint_that_is_deleted_is_deregistered_and_no_other(scaling: Any, 
         serve(sagemaker, name)
         scaling.register_scalable_target(**target(name), MinCapacity=1, MaxCapacity=2)
     sagemaker.delete_endpoint(EndpointName="ending")
-    found = scaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
-    ids = {each["ResourceId"] for each in found}
+    scalable_targets = scaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
+    ids = {scalable_target["ResourceId"] for scalable_target in scalable_targets}
     assert "endpoint/ending/variant/AllTraffic" not in ids
     assert "endpoint/ending-not/variant/AllTraffic" in ids
 

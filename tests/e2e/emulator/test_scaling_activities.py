@@ -41,8 +41,11 @@ def set_instances(sagemaker: Any, name: str, count: int) -> None:
 
 def activities(scaling: Any, name: str) -> list[tuple[str, str, str]]:
     """Status, description and cause of each, the newest first."""
-    found = scaling.describe_scaling_activities(**target(name))["ScalingActivities"]
-    return [(each["StatusCode"], each["Description"], each["Cause"]) for each in found]
+    scaling_activities = scaling.describe_scaling_activities(**target(name))["ScalingActivities"]
+    return [
+        (scaling_activity["StatusCode"], scaling_activity["Description"], scaling_activity["Cause"])
+        for scaling_activity in scaling_activities
+    ]
 
 
 def scaled(sagemaker: Any, scaling: Any, name: str, **suspended: bool) -> None:
@@ -81,9 +84,9 @@ def test_what_changes_an_endpoint_in_progress_is_refused_in_sagemakers_words(
         lambda: sagemaker.delete_endpoint(EndpointName="busy"),
         lambda: set_instances(sagemaker, "busy", 4),
     ):
-        with pytest.raises(ClientError) as refused:
+        with pytest.raises(ClientError) as refusal:
             change()
-        error = refused.value.response["Error"]
+        error = refusal.value.response["Error"]
         assert error["Code"] == "ValidationException"
         assert error["Message"] == f'Cannot update in-progress endpoint "{arn}".'
     settle(sagemaker, slow, "busy")
@@ -127,10 +130,10 @@ def test_an_activity_that_meets_an_update_fails(
     scaled(sagemaker, scaling, "met")
     set_instances(sagemaker, "met", 2)
     aws.scale("met", 4, region="us-east-1")
-    found = scaling.describe_scaling_activities(**target("met"))["ScalingActivities"]
-    assert [each["StatusCode"] for each in found] == ["Failed"]
+    scaling_activities = scaling.describe_scaling_activities(**target("met"))["ScalingActivities"]
+    assert [scaling_activity["StatusCode"] for scaling_activity in scaling_activities] == ["Failed"]
     reason = "Failed to set desired instance count to 4. Reason: Cannot update in-progress endpoint"
-    assert found[0]["StatusMessage"].startswith(reason)
+    assert scaling_activities[0]["StatusMessage"].startswith(reason)
     settle(sagemaker, slow, "met")
 
 
@@ -157,7 +160,7 @@ def test_cloudformation_repeats_no_refused_update_and_its_rollback_is_refused_to
     stacks.create("meets", endpoint("meets"))
     set_instances(sagemaker, "meets", 2)
     assert stacks.update("meets", endpoint("meets", image="new")) == "UPDATE_ROLLBACK_FAILED"
-    reasons = [reason for who, _, reason in stacks.events("meets") if who == "Endpoint" and reason]
+    reasons = [reason for text, _, reason in stacks.events("meets") if text == "Endpoint" and reason]
     assert len(reasons) == 2
     assert all(reason.startswith("Cannot update in-progress endpoint") for reason in reasons)
     settle(sagemaker, slow, "meets")

@@ -84,9 +84,9 @@ def test_a_target_has_one_policy_for_a_metric(scaling: Any, sagemaker: Any) -> N
     serve(sagemaker, "tracked-once")
     scaling.register_scalable_target(**target("tracked-once"), MinCapacity=1, MaxCapacity=2)
     put(scaling, "tracked-once", "requests")
-    with pytest.raises(ClientError, match=WORDS_OF_METRIC) as refused:
+    with pytest.raises(ClientError, match=WORDS_OF_METRIC) as refusal:
         put(scaling, "tracked-once", "more-requests", {**TRACKING, "TargetValue": 5.0})
-    assert code_of(refused) == "ValidationException"
+    assert code_of(refusal) == "ValidationException"
     put(scaling, "tracked-once", "requests", {**TRACKING, "TargetValue": 5.0})
     put(scaling, "tracked-once", "gpu", metric("Gpu"))
     assert set(arns(scaling, "tracked-once")) == {"requests", "gpu"}
@@ -111,10 +111,10 @@ def test_a_policy_that_was_put_again_by_others_is_not_cloudformations_own(
     assert stacks.update("orphan", scaled("orphan")) == "UPDATE_COMPLETE"
     assert arns(scaling, "orphan") == {"A": orphan}  # it goes on scaling
     assert stacks.update("orphan", scaled("orphan", "A")) == "UPDATE_ROLLBACK_COMPLETE"
-    already = (
+    text = (
         'Resource handler returned message: "Scaling Policy Already Exists" (HandlerErrorCode: AlreadyExists)'
     )
-    assert already in reasons(stacks, "orphan")
+    assert text in reasons(stacks, "orphan")
 
 
 def test_a_policy_under_another_name_meets_the_one_that_it_replaces(stacks: Stacks, scaling: Any) -> None:
@@ -136,9 +136,9 @@ def test_only_a_new_target_is_registered_with_tags(scaling: Any, sagemaker: Any)
     wanted = {**target("tagged"), "MinCapacity": 1, "MaxCapacity": 2}
     arn = scaling.register_scalable_target(**wanted, Tags={"team": "search"})["ScalableTargetARN"]
     scaling.register_scalable_target(**wanted)
-    with pytest.raises(ClientError, match=WORDS_OF_TAGS) as refused:
+    with pytest.raises(ClientError, match=WORDS_OF_TAGS) as refusal:
         scaling.register_scalable_target(**wanted, Tags={"team": "search"})
-    assert code_of(refused) == "ValidationException"
+    assert code_of(refusal) == "ValidationException"
     scaling.tag_resource(ResourceARN=arn, Tags={"stage": "dev"})
     scaling.untag_resource(ResourceARN=arn, TagKeys=["team"])
     assert scaling.list_tags_for_resource(ResourceARN=arn)["Tags"] == {"stage": "dev"}
@@ -152,11 +152,11 @@ def test_a_stack_with_tags_cannot_take_a_target_over_and_changes_its_own(
 ) -> None:
     stacks.create("by-hand", endpoint("by-hand"))
     scaling.register_scalable_target(**target("by-hand"), MinCapacity=1, MaxCapacity=2)
-    taken = scaled("by-hand", tags={"team": "search"})
-    assert stacks.update("by-hand", taken) == "UPDATE_ROLLBACK_COMPLETE"
+    values = scaled("by-hand", tags={"team": "search"})
+    assert stacks.update("by-hand", values) == "UPDATE_ROLLBACK_COMPLETE"
     assert WORDS_OF_TAGS in reasons(stacks, "by-hand")
     scaling.deregister_scalable_target(**target("by-hand"))
-    assert stacks.update("by-hand", taken) == "UPDATE_COMPLETE"
+    assert stacks.update("by-hand", values) == "UPDATE_COMPLETE"
     assert stacks.update("by-hand", scaled("by-hand", tags={"stage": "dev"})) == "UPDATE_COMPLETE"
     [result] = scaling.describe_scalable_targets(
         ServiceNamespace="sagemaker", ResourceIds=[target("by-hand")["ResourceId"]]

@@ -36,9 +36,9 @@ def refusal(
     """The status and the error's code that a client of boto3 sees."""
     config = Config(retries={"total_max_attempts": 1}, proxies={})
     make: Any = local_session("us-east-1", keys).client
-    with pytest.raises(ClientError) as raised:
+    with pytest.raises(ClientError) as error_info:
         getattr(make(service, endpoint_url=gateway.url, config=config), operation)(**parameters)
-    answer = raised.value.response
+    answer = error_info.value.response
     return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
 
 
@@ -87,15 +87,18 @@ def test_keys_of_an_earlier_up_and_a_wrong_secret_are_refused_as_aws_refuses_the
     ],
 )
 def test_no_route_answers_what_is_not_signed(gateway: EmbeddedAws, method: str, path: str) -> None:
-    status, said = ask(gateway, method, path, {})
+    status, text = ask(gateway, method, path, {})
     assert status == 403
-    assert "MissingAuthenticationToken" in said
+    assert "MissingAuthenticationToken" in text
 
 
 def test_a_key_without_its_signature_and_a_changed_body_are_refused(gateway: EmbeddedAws) -> None:
-    url, named = f"{gateway.url}/endpoints/any/invocations", f"Credential={KEYS.access_key_id}/2026/us-east-1"
+    url, named_text = (
+        f"{gateway.url}/endpoints/any/invocations",
+        f"Credential={KEYS.access_key_id}/2026/us-east-1",
+    )
     path = urlsplit(url).path
-    unsigned = {"Authorization": f"AWS4-HMAC-SHA256 {named}/sagemaker/aws4_request"}
+    unsigned = {"Authorization": f"AWS4-HMAC-SHA256 {named_text}/sagemaker/aws4_request"}
     assert ask(gateway, "POST", path, unsigned)[0] == 403
     headers = signed("POST", url, {}, service="sagemaker", body="{}")
     assert ask(gateway, "POST", path, headers, "{}")[0] == 200
@@ -115,8 +118,8 @@ def test_a_body_that_is_not_the_one_whose_digest_was_signed_is_refused_as_s3_ref
     digest = {"X-Amz-Content-Sha256": sha256(CONTENT.encode()).hexdigest()}
     headers = signed("PUT", url, digest, service="s3", body=CONTENT)
     assert ask(gateway, "PUT", urlsplit(url).path, headers, body(CONTENT, chunked))[0] == 200
-    status, said = ask(gateway, "PUT", urlsplit(url).path, headers, body("BBBB", chunked))
-    assert (status, "<Code>XAmzContentSHA256Mismatch</Code>" in said) == (400, True)
+    status, text = ask(gateway, "PUT", urlsplit(url).path, headers, body("BBBB", chunked))
+    assert (status, "<Code>XAmzContentSHA256Mismatch</Code>" in text) == (400, True)
     assert ask(gateway, "GET", urlsplit(url).path, signed("GET", url, {}, service="s3"))[1] == CONTENT
 
 
@@ -124,15 +127,15 @@ def test_a_body_that_is_not_the_one_whose_digest_was_signed_is_refused_as_s3_ref
 def test_a_digest_in_a_header_does_not_stand_for_another_body_of_another_service(
     gateway: EmbeddedAws, chunked: bool
 ) -> None:
-    form, other = (f"Action={action}&Version=2010-05-08" for action in ("ListRoles", "ListUsers"))
+    form, other_text = (f"Action={action}&Version=2010-05-08" for action in ("ListRoles", "ListUsers"))
     named = {
         "Content-Type": "application/x-www-form-urlencoded",
         "X-Amz-Content-Sha256": sha256(form.encode()).hexdigest(),
     }
     headers = signed("POST", f"{gateway.url}/", named, service="iam", body=form)
     assert "<ListRolesResult>" in ask(gateway, "POST", "/", headers, body(form, chunked))[1]
-    status, said = ask(gateway, "POST", "/", headers, body(other, chunked))
-    assert (status, "<Code>SignatureDoesNotMatch</Code>" in said) == (403, True)
+    status, text = ask(gateway, "POST", "/", headers, body(other_text, chunked))
+    assert (status, "<Code>SignatureDoesNotMatch</Code>" in text) == (403, True)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +181,8 @@ def test_a_url_that_was_signed_reads_that_object_alone_and_expires(gateway: Embe
     assert ask(gateway, "GET", presigned(60), {}) == (200, "content")
     assert ask(gateway, "GET", presigned(60).replace("/signed/", "/other/"), {})[0] == 403
     assert ask(gateway, "DELETE", presigned(60), {})[0] == 403
-    status, said = ask(gateway, "GET", presigned(-1), {})
-    assert (status, "Request has expired" in said) == (403, True)
+    status, text = ask(gateway, "GET", presigned(-1), {})
+    assert (status, "Request has expired" in text) == (403, True)
 
 
 @pytest.mark.parametrize("minutes", [-16, 16])
@@ -208,9 +211,9 @@ def test_a_signature_ends_after_15_minutes_and_is_refused_as_aws_refuses_it(
     client_clock(monkeypatch, timedelta(minutes=minutes))
     config = Config(retries={"total_max_attempts": 1}, proxies={})
     make: Any = local_session("us-east-1", KEYS).client
-    with pytest.raises(ClientError) as raised:
+    with pytest.raises(ClientError) as error_info:
         getattr(make(service, endpoint_url=gateway.url, config=config), operation)()
-    error = raised.value.response
+    error = error_info.value.response
     assert error["ResponseMetadata"]["HTTPStatusCode"] == 403
     assert error["Error"]["Code"] == code
     assert re.fullmatch(message, error["Error"]["Message"])
@@ -239,8 +242,8 @@ def test_an_hour_after_it_was_signed_a_captured_request_is_refused(
     url = f"{gateway.url}/endpoints/any/invocations"
     headers = signed("POST", url, {}, service="sagemaker", body="{}")
     later(monkeypatch, signatures, timedelta(hours=1))
-    status, said = ask(gateway, "POST", urlsplit(url).path, headers, "{}")
-    assert (status, "Signature expired: " in said) == (403, True)
+    status, text = ask(gateway, "POST", urlsplit(url).path, headers, "{}")
+    assert (status, "Signature expired: " in text) == (403, True)
 
 
 @pytest.mark.parametrize("by", JUMPS)
@@ -262,14 +265,14 @@ def test_a_clock_that_jumps_between_a_request_and_its_answer_locks_no_program_ou
 def test_the_keys_of_a_role_that_was_assumed_count_with_their_session_token(gateway: EmbeddedAws) -> None:
     sts = local_session("us-east-1", KEYS).client("sts", endpoint_url=gateway.url)
     role = "arn:aws:iam::123456789012:role/deploy"
-    given = sts.assume_role(RoleArn=role, RoleSessionName="cdk")["Credentials"]
+    given_credentials = sts.assume_role(RoleArn=role, RoleSessionName="cdk")["Credentials"]
 
     def caller(token: str | None) -> str:
-        session = boto3.Session(given["AccessKeyId"], given["SecretAccessKey"], token)
+        session = boto3.Session(given_credentials["AccessKeyId"], given_credentials["SecretAccessKey"], token)
         client = session.client("sts", region_name="us-east-1", endpoint_url=gateway.url)
         return str(client.get_caller_identity()["Arn"])
 
-    assert caller(given["SessionToken"]).endswith(":assumed-role/deploy/cdk")
+    assert caller(given_credentials["SessionToken"]).endswith(":assumed-role/deploy/cdk")
     for token in (None, "another"):
         with pytest.raises(ClientError, match="InvalidClientTokenId"):
             caller(token)

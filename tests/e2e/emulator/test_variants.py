@@ -21,15 +21,15 @@ ARN = "arn:aws:sagemaker:us-east-1:123456789012:model/absent"
 @pytest.fixture(scope="module")
 def sagemaker(running: tuple[EmbeddedAws, RecordingHost]) -> Any:
     """A client; the models `own` and `other` and the multi-model `shared` exist."""
-    found = client(running[0], "sagemaker")
+    actual_client = client(running[0], "sagemaker")
     for name, container in (
         ("own", {"ModelDataUrl": DATA}),
         ("other", {"ModelDataUrl": DATA}),
         ("shared", {"ModelDataUrl": "s3://data/models/", "Mode": "MultiModel"}),
     ):
         primary = {"Image": f"triton:{name}", **container}
-        found.create_model(ModelName=name, ExecutionRoleArn=ROLE, PrimaryContainer=primary)
-    return found
+        actual_client.create_model(ModelName=name, ExecutionRoleArn=ROLE, PrimaryContainer=primary)
+    return actual_client
 
 
 def variant(**properties: Any) -> dict[str, Any]:
@@ -49,10 +49,12 @@ def refused(sagemaker: Any, *variants: dict[str, Any], **config: Any) -> str:
 
 
 def test_instance_pools_stand_in_place_of_an_instance_type(sagemaker: Any) -> None:
-    pooled = variant(InstancePools=[G5, G6])
-    sagemaker.create_endpoint_config(EndpointConfigName="pooled", ProductionVariants=[pooled])
-    (described,) = sagemaker.describe_endpoint_config(EndpointConfigName="pooled")["ProductionVariants"]
-    assert described["InstancePools"] == [G5, G6]
+    pooled_variant = variant(InstancePools=[G5, G6])
+    sagemaker.create_endpoint_config(EndpointConfigName="pooled", ProductionVariants=[pooled_variant])
+    (production_variant,) = sagemaker.describe_endpoint_config(EndpointConfigName="pooled")[
+        "ProductionVariants"
+    ]
+    assert production_variant["InstancePools"] == [G5, G6]
     message = refused(sagemaker, variant(InstanceType="ml.g5.xlarge", InstancePools=[G5]))
     assert message == "InstanceType and InstancePools cannot both be specified for variant AllTraffic."
 
@@ -129,8 +131,8 @@ def test_a_shadow_variant_is_kept_and_gets_no_calls(
         ProductionVariants=[variant(InstanceType="ml.g5.xlarge")],
         ShadowProductionVariants=[shadow],
     )
-    described = sagemaker.describe_endpoint_config(EndpointConfigName="shadowed")
-    assert described["ShadowProductionVariants"] == [shadow]
+    endpoint_config = sagemaker.describe_endpoint_config(EndpointConfigName="shadowed")
+    assert endpoint_config["ShadowProductionVariants"] == [shadow]
     sagemaker.create_endpoint(EndpointName="shadowed", EndpointConfigName="shadowed")
     served = running[1].served[-1]
     assert served.container.model_name == "own"
@@ -158,12 +160,15 @@ def test_a_stack_deploys_instance_pools_and_is_refused_pools_beside_a_type(
 ) -> None:
     stacks = Stacks(running[0])
     resources = endpoint("of-a-stack")
-    (declared,) = resources["Config"]["Properties"]["ProductionVariants"]
-    declared["InstancePools"] = [G5, {**G6, "Priority": "2"}]  # CloudFormation reads a number from text
+    (declared_production_variant,) = resources["Config"]["Properties"]["ProductionVariants"]
+    declared_production_variant["InstancePools"] = [
+        G5,
+        {**G6, "Priority": "2"},
+    ]  # CloudFormation reads a number from text
     stacks.create("pools-and-type", resources)
     reasons = " ".join(reason for *_, reason in stacks.events("pools-and-type"))
     assert "InstanceType and InstancePools cannot both be specified" in reasons
-    del declared["InstanceType"]
+    del declared_production_variant["InstanceType"]
     assert stacks.create("pools", resources) == "CREATE_COMPLETE"
     assert running[1].served[-1].id.name == "of-a-stack"
 

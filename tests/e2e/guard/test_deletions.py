@@ -23,8 +23,8 @@ def test_the_endpoint_is_deleted_only_when_sagemaker_takes_that(
         await_service(scaled.sagemaker, scaled.name)
 
     scaled.meanwhile = settle
-    deleting = answering(scaled, "DescribeStacks", StackStatus="DELETE_IN_PROGRESS")
-    scaled.answer(scaled.event("after", OLD, RequestType="Delete"), deleting)
+    clients = answering(scaled, "DescribeStacks", StackStatus="DELETE_IN_PROGRESS")
+    scaled.answer(scaled.event("after", OLD, RequestType="Delete"), clients)
     scaled.sagemaker.delete_endpoint(EndpointName=scaled.name)
 
 

@@ -132,10 +132,10 @@ def scaling(aws: EmbeddedAws, host: RecordingHost, stack: GuardedStack) -> Itera
         host.may_scale.set()
         await_service(stack.sagemaker, stack.name)
 
-    settling = threading.Thread(target=settle, daemon=True)
-    settling.start()
+    thread = threading.Thread(target=settle, daemon=True)
+    thread.start()
     yield
-    settling.join(MAX_LOOKS * 0.02)
+    thread.join(MAX_LOOKS * 0.02)
     assert suspensions == [True]
 
 
@@ -145,8 +145,8 @@ def test_a_deploy_that_begins_while_the_endpoint_scales_is_updated_or_rolled_bac
 ) -> None:
     stack = make()
     with scaling(with_guard, host, stack):
-        ended = stack.update(OLD, image="triton:25.05", broken=broken)
-    assert ended == f"UPDATE{'_ROLLBACK' if broken else ''}_COMPLETE"
+        text = stack.update(OLD, image="triton:25.05", broken=broken)
+    assert text == f"UPDATE{'_ROLLBACK' if broken else ''}_COMPLETE"
     assert_scales(stack, {"GpuUtilization": 60.0})
 
 
@@ -178,8 +178,8 @@ def test_a_rollback_that_begins_while_the_endpoint_scales_waits_for_it(
 
     monkeypatch.setattr(EmbeddedStack, "tell", step)
     with activities:
-        ended = stack.update(type, targets=TWO, image="triton:25.05", broken=True)
-    assert (ended, stack.type()) == ("UPDATE_ROLLBACK_COMPLETE", OLD)
+        text = stack.update(type, targets=TWO, image="triton:25.05", broken=True)
+    assert (text, stack.type()) == ("UPDATE_ROLLBACK_COMPLETE", OLD)
     assert_scales(stack, TWO, own=not is_earlier and type == OLD)
 
 

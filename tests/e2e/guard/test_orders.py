@@ -172,11 +172,11 @@ def assert_scaling_is_as_it_was(
     guarded: Guarded, before: dict[str, object], death: Death, policy: str
 ) -> None:
     """The same but for the number in the name of the stack's policy, never suspended, and nothing is saved."""
-    found = guarded.registered()
-    for each in found["ScalingPolicies"]:
-        if each["PolicyName"] == policy:
-            each["PolicyName"] = "Own-1"
-    assert (found, guarded.is_saved()) == (before, False), death
+    values = guarded.registered()
+    for scaling_policy in values["ScalingPolicies"]:
+        if scaling_policy["PolicyName"] == policy:
+            scaling_policy["PolicyName"] = "Own-1"
+    assert (values, guarded.is_saved()) == (before, False), death
 
 
 @pytest.mark.nightly
@@ -185,7 +185,7 @@ def assert_scaling_is_as_it_was(
 def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
     make: Callable[[], Guarded], stack_ids: StackIds, failure: str, order: str, calls: range, goal: str
 ) -> None:
-    died = 0
+    number = 0
     for death in itertools.chain([Death(0, 0)], deaths(calls)):
         guarded = make()
         as_it_was = guarded.registered()
@@ -193,8 +193,8 @@ def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
         policy = OWN[goal if failure == "nowhere" else OLD][0]
         assert_scaling_is_as_it_was(guarded, as_it_was, death, policy)
         assert death.calls == calls[-1]
-        died += death.happened
-    assert died >= len(calls)
+        number += death.happened
+    assert number >= len(calls)
 
 
 @pytest.mark.nightly

@@ -33,17 +33,21 @@ def test_a_start_that_has_passed_and_is_refused_is_left_out(scaled: Guarded) -> 
     assert (
         "Scheduled action night could not be restored" in did
     )  # it starts in 2199, and may not start before
-    [begun] = [a for a in scaled.registered()["ScheduledActions"] if a["ScheduledActionName"] == "begun"]
-    assert "StartTime" not in begun
-    assert begun["EndTime"].year == 2198
+    [initial_action] = [
+        a for a in scaled.registered()["ScheduledActions"] if a["ScheduledActionName"] == "begun"
+    ]
+    assert "StartTime" not in initial_action
+    assert initial_action["EndTime"].year == 2198
 
 
 def test_a_policy_that_is_refused_fails_the_update_when_all_the_rest_is_there(moved: Guarded) -> None:
     clients = moved.account.refusing("PutScalingPolicy", "ValidationException", where="Load")
-    with pytest.raises(GuardError) as failed:
+    with pytest.raises(GuardError) as failure:
         moved.guard("after", NEW, clients)
-    assert "Policy Load could not be restored: An error occurred (ValidationException)" in str(failed.value)
-    assert f"It stays saved in s3://artifacts/scaling-guard/{moved.name}/AllTraffic.json" in str(failed.value)
+    assert "Policy Load could not be restored: An error occurred (ValidationException)" in str(failure.value)
+    assert f"It stays saved in s3://artifacts/scaling-guard/{moved.name}/AllTraffic.json" in str(
+        failure.value
+    )
     assert sorted(moved.names()) == ["Gpu", "launch", "night"]
     assert moved.guard("after", NEW).startswith("The scaling of ")
     assert sorted(moved.names()) == ["Gpu", "Load", "launch", "night"]
@@ -51,14 +55,14 @@ def test_a_policy_that_is_refused_fails_the_update_when_all_the_rest_is_there(mo
 
 @pytest.mark.parametrize("operation", ["DescribeEndpoint", "PutObject", "DeregisterScalableTarget"])
 def test_a_refusal_of_aws_is_told_with_what_to_do(scaled: Guarded, operation: str) -> None:
-    with pytest.raises(GuardError) as failed:
+    with pytest.raises(GuardError) as failure:
         scaled.guard("before", NEW, scaled.account.refusing(operation, "AccessDeniedException"))
     for words in (
         f"The scaling of endpoint {scaled.name} could not be adapted to {scaled.config(NEW)}:",
         f"An error occurred (AccessDeniedException) when calling the {operation} operation",
         "remove the cause and deploy again",
     ):
-        assert words in str(failed.value)
+        assert words in str(failure.value)
     assert scaled.is_registered()
 
 

@@ -107,14 +107,14 @@ def test_a_scaling_of_the_wanted_type_is_left_alone(scaled: Guarded) -> None:
 
 def test_an_update_that_sagemaker_rolled_back_without_a_word_fails(scaled: Guarded) -> None:
     scaled.guard("before", NEW)
-    with pytest.raises(GuardError) as failed:
+    with pytest.raises(GuardError) as failure:
         scaled.guard("after", NEW)
     for words in (
         f"variant AllTraffic of endpoint {scaled.name} runs on {OLD}, in configuration {scaled.config(OLD)}, not on {NEW}",
         "SageMaker did not keep the update",
         f"aws sagemaker describe-endpoint --region us-east-1 --endpoint-name {scaled.name}",
     ):
-        assert words in str(failed.value)
+        assert words in str(failure.value)
 
 
 def test_a_scaling_that_is_registered_after_an_update_that_was_rolled_back_is_put_aside_for_the_rollback(
@@ -142,14 +142,14 @@ def test_creation_leaves_a_registered_scaling_alone(scaled: Guarded) -> None:
 def test_a_resource_has_another_physical_id_with_another_configuration_or_other_policies(
     scaled: Guarded,
 ) -> None:
-    created = [answered(scaled, "Create")["PhysicalResourceId"] for _ in range(2)]
-    other = answered(scaled, "Create", LogicalResourceId="Other")["PhysicalResourceId"]
-    assert created[0] == created[1] != other
-    assert answered(scaled, "Update")["PhysicalResourceId"] == created[0]
-    moved = scaled.answer(scaled.event("before", NEW))["PhysicalResourceId"]
+    resource_ids = [answered(scaled, "Create")["PhysicalResourceId"] for _ in range(2)]
+    other_resource_id = answered(scaled, "Create", LogicalResourceId="Other")["PhysicalResourceId"]
+    assert resource_ids[0] == resource_ids[1] != other_resource_id
+    assert answered(scaled, "Update")["PhysicalResourceId"] == resource_ids[0]
+    moved_resource_id = scaled.answer(scaled.event("before", NEW))["PhysicalResourceId"]
     scaled.own = {OLD: ["Own"]}
-    tracked = answered(scaled, "Update")["PhysicalResourceId"]
-    assert len({created[0], other, moved, tracked}) == 4
+    resource_id = answered(scaled, "Update")["PhysicalResourceId"]
+    assert len({resource_ids[0], other_resource_id, moved_resource_id, resource_id}) == 4
     assert answered(scaled, "Delete", PhysicalResourceId="known")["PhysicalResourceId"] == "known"
 
 
@@ -192,10 +192,10 @@ def test_what_was_registered_by_hand_meanwhile_stays_and_is_completed(moved: Gua
     moved.put_action("night", "rate(2 days)")
     by_hand = moved.registered()
     moved.guard("after", NEW)
-    found = moved.registered()
-    assert found["ScalableTargets"] == by_hand["ScalableTargets"]
+    values = moved.registered()
+    assert values["ScalableTargets"] == by_hand["ScalableTargets"]
     for kind in ("ScalingPolicies", "ScheduledActions"):
-        assert all(each in found[kind] for each in by_hand[kind])
+        assert all(each in values[kind] for each in by_hand[kind])
     assert sorted(moved.names()) == ["Gpu", "Load", "launch", "mine", "night"]
 
 
@@ -204,10 +204,10 @@ def test_what_was_registered_by_hand_is_put_aside_with_what_it_lacks(moved: Guar
     moved.put_policy("Gpu", 33)
     moved.guard("before", OLD)
     assert not moved.is_registered()
-    saved = moved.saved()
-    assert (saved["target"]["MinCapacity"], saved["target"]["MaxCapacity"]) == (3, 9)
-    assert saved["policies"]["Gpu"]["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 33
-    assert [*saved["policies"], *saved["actions"]] == ["Load", "Gpu", "night", "launch"]
+    values = moved.saved()
+    assert (values["target"]["MinCapacity"], values["target"]["MaxCapacity"]) == (3, 9)
+    assert values["policies"]["Gpu"]["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 33
+    assert [*values["policies"], *values["actions"]] == ["Load", "Gpu", "night", "launch"]
 
 
 def test_a_target_that_is_gone_when_it_is_deregistered_is_no_failure(scaled: Guarded) -> None:

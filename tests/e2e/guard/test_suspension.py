@@ -85,11 +85,11 @@ def test_a_suspension_of_everything_by_an_earlier_release_ends(scaled: Guarded) 
 
 
 def test_a_first_deploy_asks_nothing_of_sagemaker_and_waits_for_nothing(scaled: Guarded) -> None:
-    asked: list[str] = []
+    requested_lines: list[str] = []
     event = dict(scaled.event("before", OLD, RequestType="Create"))
-    clients = scaled.account.clients(before=lambda operation, _: asked.append(operation))
+    clients = scaled.account.clients(before=lambda operation, _: requested_lines.append(operation))
     assert scaled.answer(event, clients)["IsComplete"]
-    assert asked == ["ListObjectsV2"]
+    assert requested_lines == ["ListObjectsV2"]
 
 
 # --- what is waited for
@@ -137,9 +137,9 @@ def test_an_activity_that_has_not_reached_the_endpoint_is_waited_for(
 def test_an_activity_that_is_too_long_ends_with_the_command_that_shows_it(scaled: Guarded) -> None:
     pending = [{"ActivityId": "1", "StatusCode": "InProgress"}]
     clients = answering(scaled, "DescribeScalingActivities", ScalingActivities=pending)
-    with pytest.raises(GuardError) as failed:
+    with pytest.raises(GuardError) as failure:
         scaled.answer_too_late(scaled.event("before", OTHER), clients)
-    assert str(failed.value).endswith(
+    assert str(failure.value).endswith(
         "Wait until `aws application-autoscaling describe-scaling-activities --region us-east-1 --service-namespace "
         f"sagemaker --resource-id {scaled.target['ResourceId']}` shows none in progress, then deploy again."
     )
@@ -160,9 +160,9 @@ def test_an_endpoint_that_does_not_settle_is_not_waited_for(scaled: Guarded, sta
 
 def test_a_wait_that_is_too_long_ends_with_a_remedy_and_without_suspension(scaled: Guarded) -> None:
     clients = answering(scaled, "DescribeEndpoint", EndpointStatus="SystemUpdating")
-    with pytest.raises(GuardError) as failed:
+    with pytest.raises(GuardError) as failure:
         scaled.answer_too_late(scaled.event("before", OTHER), clients)
-    assert str(failed.value) == (
+    assert str(failure.value) == (
         f"The update cannot begin: endpoint {scaled.name} is SystemUpdating, for more than 50 minutes. "
         f"Wait until `aws sagemaker wait endpoint-in-service --region us-east-1 --endpoint-name {scaled.name}` "
         "ends, then deploy again."

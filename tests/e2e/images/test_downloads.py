@@ -58,9 +58,9 @@ class OtherUrl:
 
 def test_a_url_that_s3_refuses_names_the_bucket(repository: ContainerRepository) -> None:
     repository.push([], tag="one")
-    with pytest.raises(CannotRunError, match="HTTP status 403") as raised:
+    with pytest.raises(CannotRunError, match="HTTP status 403") as error_info:
         registry.read_image(OtherUrl(repository.ecr, suffix="0"), named(repository), layers=False)
-    assert f"{BUCKET}/*" in raised.value.remedy
+    assert f"{BUCKET}/*" in error_info.value.remedy
 
 
 def test_a_url_that_nobody_answers_cannot_be_read(repository: ContainerRepository) -> None:
@@ -119,9 +119,9 @@ def test_a_download_that_ends_early_is_to_be_tried_again(
     content = layer(FILES)
     repository.push([content], tag="one")
     replace_blob(repository, digest_of(content), content[:-left_out])
-    with pytest.raises(CannotRunError, match=rf"of {len(content)} bytes") as raised:
+    with pytest.raises(CannotRunError, match=rf"of {len(content)} bytes") as error_info:
         facts_of(repository)
-    assert "run the command again" in raised.value.remedy
+    assert "run the command again" in error_info.value.remedy
 
 
 def test_proxies_of_the_machine_are_not_for_the_embedded_aws(
@@ -186,9 +186,9 @@ def test_a_layer_that_this_python_cannot_read_leaves_its_facts_unknown(
     repository: ContainerRepository,
 ) -> None:
     repository.push([layer(FILES), b"\x28\xb5\x2f\xfd" + bytes(100)], tag="one")
-    found = registry.read_image(repository.ecr, named(repository), layers=True)
-    assert found.unread == "a layer is compressed with Zstandard, which Python can read since 3.14"
-    assert (found.facts.triton, found.facts.backends) == ("25.04", None)
+    image = registry.read_image(repository.ecr, named(repository), layers=True)
+    assert image.unread == "a layer is compressed with Zstandard, which Python can read since 3.14"
+    assert (image.facts.triton, image.facts.backends) == ("25.04", None)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="this Python cannot read Zstandard")

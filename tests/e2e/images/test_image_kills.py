@@ -29,10 +29,10 @@ def test_a_build_that_was_killed_at_any_moment_is_finished_by_the_next(fleet: Im
         tally.ended_before += not was_killed(process)
         fleet.succeed(*BUILD)  # where the killed one had the lease, it ends after five minutes
         fleet.succeed("lock", "--env", "dev")
-        found = client(fleet.aws, "ecr").describe_images(
+        images = client(fleet.aws, "ecr").describe_images(
             repositoryName="triton-fleet-dev", imageIds=[{"imageDigest": fleet.lock["image"]["digest"]}]
         )
-        assert len(found["imageDetails"]) == 1, kill
+        assert len(images["imageDetails"]) == 1, kill
         tally.continued += 1
     print(tally)
     assert tally.continued == KILLS

@@ -36,9 +36,9 @@ def test_the_facts_of_the_configuration_and_the_digest_are_shown(
     content = layer(FILES)
     digest = repository.push([content], tag="one")
     inspect(repository)
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     uri = f"{HOST}/{repository.name}:one"
-    assert said.out.splitlines() == [
+    assert output.out.splitlines() == [
         f"{uri}, {len(content)} bytes compressed",
         "  platform: linux/amd64",
         "  manifest: application/vnd.docker.distribution.manifest.v2+json",
@@ -53,7 +53,7 @@ def test_the_facts_of_the_configuration_and_the_digest_are_shown(
         "",
         f"image: {{uri: {uri}, digest: {digest}}}",
     ]
-    assert said.err == ""
+    assert output.err == ""
 
 
 def test_the_facts_of_the_layers_are_shown_too(
@@ -78,12 +78,12 @@ def test_json_has_all_facts(
     digest = repository.push([layer(FILES)], tag="one", media_type=OCI)
     index = repository.index({"linux/amd64": digest}, tag="one")
     inspect(repository, "--env", "dev", "--layers", "--format", "json")
-    said = capsys.readouterr()
-    document = json.loads(said.out)
+    output = capsys.readouterr()
+    document = json.loads(output.out)
     assert document["image"] == {"uri": f"{HOST}/{repository.name}:one", "digest": digest}
     assert (document["index"], document["unknown"], document["unread"]) == (index, [], None)
     assert document["facts"]["packages"] == {"numpy": "1.26.4"}
-    assert "warning[unsupported-manifest] FL635" in said.err
+    assert "warning[unsupported-manifest] FL635" in output.err
 
 
 def test_an_image_in_another_region_than_the_environment_is_refused(

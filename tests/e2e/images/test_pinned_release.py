@@ -52,9 +52,9 @@ def release(ecr: Any, request: pytest.FixtureRequest) -> ContainerRepository:
 
 
 def config(triton: str | None) -> dict[str, Any]:
-    found = deepcopy(TRITON)
-    found["config"]["Env"] = [] if triton is None else [f"NVIDIA_TRITON_SERVER_VERSION={triton}"]
-    return found
+    actual_triton = deepcopy(TRITON)
+    actual_triton["config"]["Env"] = [] if triton is None else [f"NVIDIA_TRITON_SERVER_VERSION={triton}"]
+    return actual_triton
 
 
 def findings(folder: FleetFolder, digest: str, registry: OfAws, image: str = "") -> list[Finding]:

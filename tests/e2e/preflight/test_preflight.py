@@ -170,8 +170,11 @@ def test_nothing_is_written_to_the_account(account: PreparedAccount) -> None:
     account.deploy()
     before = len(account.proxy.requests)
     account.preflight()
-    asked = account.proxy.requests[before:]
-    verbs = {each.headers.get("X-Amz-Target", "").rpartition(".")[2] for each in asked}
+    requested_requests = account.proxy.requests[before:]
+    verbs = {
+        requested_request.headers.get("X-Amz-Target", "").rpartition(".")[2]
+        for requested_request in requested_requests
+    }
     assert verbs - {""} == {
         "BatchGetImage",
         "DescribeAlarms",
@@ -181,4 +184,8 @@ def test_nothing_is_written_to_the_account(account: PreparedAccount) -> None:
         "ListEndpoints",
         "ListServiceQuotas",
     }
-    assert {each.method for each in asked if "X-Amz-Target" not in each.headers} == {"GET", "POST"}
+    assert {
+        requested_request.method
+        for requested_request in requested_requests
+        if "X-Amz-Target" not in requested_request.headers
+    } == {"GET", "POST"}

@@ -39,12 +39,12 @@ def test_a_quota_below_the_most_instances_is_an_error_at_the_key_that_says_them(
     others(account, 2)
     told = account.preflight()
     assert told.code == 1
-    said = (
+    text = (
         "sentences needs 8 at `scaling.max`, 2 run for other endpoints: 10 in total, 18 while one is updated"
     )
-    assert told.of("quota")[0] == f"✗ {OF_TYPE}: 4; {said}"
+    assert told.of("quota")[0] == f"✗ {OF_TYPE}: 4; {text}"
     assert (
-        f"model_specs/sentences.yaml:6:19: error[insufficient-quota] FL625: {OF_TYPE}: the quota is 4; {said}"
+        f"model_specs/sentences.yaml:6:19: error[insufficient-quota] FL625: {OF_TYPE}: the quota is 4; {text}"
         in told.findings
     )
     assert (

@@ -77,10 +77,10 @@ def test_an_update_of_pools_that_may_lack_room_warns(account: PreparedAccount) -
 
 def test_a_pool_of_a_type_that_another_endpoint_runs_on_counts_with_it(account: PreparedAccount) -> None:
     account.folder.spec(POOLS)
-    scaled = "scaling: {min: 1, max: 3, gpu_utilization: 60}\n"
-    second_spec(account.folder, "images", scaled)
+    scaled_text = "scaling: {min: 1, max: 3, gpu_utilization: 60}\n"
+    second_spec(account.folder, "images", scaled_text)
     base = SPEC.replace("endpoint: sentences", "endpoint: images").replace("ml.g5.xlarge", "ml.g6.xlarge")
-    account.folder.spec(scaled, name="images", base=base)
+    account.folder.spec(scaled_text, name="images", base=base)
     account.quota(OF_POOL, 3)
     told = account.preflight()
     assert told.code == 0

@@ -79,9 +79,9 @@ class TestLog:
         assert container.invoke(body, f"model=resnet;version=1{end}").status == status
 
         def is_logged() -> bool:
-            named = ("resnet", "1") if status != 413 else (None, None)
+            named_texts = ("resnet", "1") if status != 413 else (None, None)
             return any(
-                (line.get("route"), line.get("version"), line.get("status")) == (*named, status)
+                (line.get("route"), line.get("version"), line.get("status")) == (*named_texts, status)
                 and line["message"].startswith("POST /invocations " if status != 413 else "GET /-error/413 ")
                 for line in container.lines()[before:]
             )

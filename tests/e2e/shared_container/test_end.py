@@ -29,13 +29,13 @@ PLAIN = JSON | {ATTRIBUTES: "model=one"}
 
 
 def process_of(container: SharedContainer, name: str) -> psutil.Process:
-    return next(each for each in container.processes() if each.name() == name)
+    return next(process for process in container.processes() if process.name() == name)
 
 
 def nginx_of(container: SharedContainer) -> list[psutil.Process]:
     """Its master, once it runs."""
     children = container.processes()[0].children()
-    return [each for each in children if each.name() == "nginx"]
+    return [child for child in children if child.name() == "nginx"]
 
 
 def ended(container: SharedContainer) -> int:
@@ -129,8 +129,11 @@ class TestDeath:
         container.wait(is_loaded, "loaded")
         answer = container.call("GET", "/ping")
         assert (answer.status, answer.json()) == (503, {"error": "Triton is not ready"})
-        refused = container.invoke(tensor(5), "version=3")
-        assert (refused.status, refused.json()) == (503, {"error": "model one version 3 is not ready"})
+        refused_result = container.invoke(tensor(5), "version=3")
+        assert (refused_result.status, refused_result.json()) == (
+            503,
+            {"error": "model one version 3 is not ready"},
+        )
 
     def test_nothing_is_left_when_the_program_itself_is_killed(self, make: Make) -> None:
         container = make()
@@ -206,8 +209,8 @@ class TestMetrics:
         for _ in range(3):
             assert container.invoke(tensor(5)).status == 200
         assert container.stop() == 0
-        printed = [line for line in container.lines() if "_aws" in line]
-        (line,) = [line for line in printed if "nv_inference_request_success" in line]
+        lines = [line for line in container.lines() if "_aws" in line]
+        (line,) = [line for line in lines if "nv_inference_request_success" in line]
         (directive,) = line["_aws"]["CloudWatchMetrics"]
         assert (line["model"], line["version"], directive["Namespace"]) == ("model", "1", "fleet/one")
         assert line["nv_inference_request_success"] == 3

@@ -212,7 +212,7 @@ def test_ten_thousand_mutations_reach_no_model_that_they_do_not_name(container: 
     for record in container.recorded():
         model, number = record.removesuffix("\n").split("/1 ")
         raw = requests[int(number)]
-        (name,) = (name for name, each in ROUTES.items() if each == model)
+        (name,) = (name for name, route in ROUTES.items() if route == model)
         is_named = b"model=%s" % name.encode() in raw or b'"modelname": "%s"' % name.encode() in raw
         assert is_named, (record, raw)
     assert container.call("GET", "/ping").status == 200
@@ -261,7 +261,7 @@ def test_a_body_has_one_length(
     before = container.recorded()
     head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *more, *headers]
     answer = sent(container, b"\r\n".join(head) + b"\r\n\r\n" + body)
-    assert next(int(each) for each in STATUS.findall(answer)) == status
+    assert next(int(match) for match in STATUS.findall(answer)) == status
     assert container.recorded() == [*before, *(["first/1 -7"] if status == 200 else [])]
 
 
@@ -273,7 +273,7 @@ def test_lines_that_end_without_a_carriage_return_have_one_meaning(
     before = container.recorded()
     head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *more, LENGTH]
     answer = sent(container, b"\n".join(head) + b"\n\n" + BODY)
-    assert [int(each) for each in STATUS.findall(answer)] == [200, 404]
+    assert [int(match) for match in STATUS.findall(answer)] == [200, 404]
     assert container.recorded() == [*before, "first/1 -7"]
 
 
@@ -287,5 +287,5 @@ def test_a_repeated_header_reaches_no_model_but_the_one_that_an_older_nginx_read
     head = [b"POST /invocations HTTP/1.1", b"Host: a", *names, *more, LENGTH]
     answer = sent(container, b"\r\n".join(head) + b"\r\n\r\n" + BODY)
     is_served = bool(more) and not joins_repeated_headers()
-    assert next(int(each) for each in STATUS.findall(answer)) == (200 if is_served else 400)
+    assert next(int(match) for match in STATUS.findall(answer)) == (200 if is_served else 400)
     assert container.recorded() == [*before, *(["first/1 -7"] if is_served else [])]

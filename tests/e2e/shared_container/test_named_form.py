@@ -53,8 +53,11 @@ class TestBodyForm:
     def test_an_answer_of_too_many_values_is_refused_and_passes_by_the_header(
         self, container: SharedContainer
     ) -> None:
-        refused = container.invoke(json.dumps({"modelname": "text", "payload": {"text": "many"}}))
-        assert (refused.status, "name it in the header" in refused.json()["error"]) == (400, True)
+        refused_result = container.invoke(json.dumps({"modelname": "text", "payload": {"text": "many"}}))
+        assert (refused_result.status, "name it in the header" in refused_result.json()["error"]) == (
+            400,
+            True,
+        )
         inputs = [{"name": "text", "shape": [1], "datatype": "BYTES", "data": ["many"]}]
         answer = container.invoke(json.dumps({"inputs": inputs}), "model=text")
         assert len(answer.json()["outputs"][0]["data"]) == 300_000

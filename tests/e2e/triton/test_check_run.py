@@ -168,9 +168,11 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).parent / "fleet"), "check", "--run", *arguments]
     environment = {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin", "TMPDIR": str(folder)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    return done
+    process = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in process.stderr
+    return process
 
 
 def write(folder: Path, name: str, files: Files) -> None:
@@ -193,8 +195,8 @@ def ask(
 def test_a_repository_that_no_container_loads_is_an_error_with_the_sentence_that_is_true(
     folder: Path, runtime: TritonRuntime, name: str
 ) -> None:
-    files, asked, sentence = BROKEN[name]
-    answer = ask(folder, runtime, name, files, asked)
+    files, requested_target, sentence = BROKEN[name]
+    answer = ask(folder, runtime, name, files, requested_target)
     assert answer.lines()[0] == sentence
     assert not any("loads it" in line for line in answer.lines())
     (finding,) = findings(answer)
@@ -209,8 +211,8 @@ def test_a_repository_that_no_container_loads_is_an_error_with_the_sentence_that
 def test_what_loaded_each_part_of_a_repository_is_named(
     folder: Path, runtime: TritonRuntime, name: str
 ) -> None:
-    files, asked, sentence = HEALTHY[name]
-    answer = ask(folder, runtime, name, files, asked)
+    files, requested_target, sentence = HEALTHY[name]
+    answer = ask(folder, runtime, name, files, requested_target)
     assert answer.lines()[0] == sentence
     assert findings(answer) == []
 
@@ -219,10 +221,10 @@ def test_what_loaded_each_part_of_a_repository_is_named(
 def test_the_five_that_no_container_loads_fail_in_one_command(folder: Path) -> None:
     for name, (files, _, _) in BROKEN.items():
         write(folder, name, files)
-    done = run(folder, *BROKEN, "--triton", "24.09")
+    process = run(folder, *BROKEN, "--triton", "24.09")
     for name, (_, _, sentence) in BROKEN.items():
-        assert f"{name}: {sentence}" in done.stdout.splitlines()
-    assert done.returncode == 1
+        assert f"{name}: {sentence}" in process.stdout.splitlines()
+    assert process.returncode == 1
 
 
 @pytest.fixture
@@ -238,8 +240,8 @@ def test_a_model_of_an_archive_that_was_not_tried_is_named_by_its_directory(
     write(fleet_home, "repository", PLAN)
     with tarfile.open("mine.tar.gz", "w:gz") as tar:
         tar.add("repository", ".")
-    asked = RepositoryTarget(mode=Mode.MULTI_MODEL)
-    assert list(run_findings([Path("mine.tar.gz")], asked, quiet=False)) == []
+    requested_target = RepositoryTarget(mode=Mode.MULTI_MODEL)
+    assert list(run_findings([Path("mine.tar.gz")], requested_target, quiet=False)) == []
     sentence = f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATED}"
     assert f"mine.tar.gz: {sentence}" in capsys.readouterr().out.splitlines()
 
@@ -249,6 +251,6 @@ def test_what_was_not_tried_is_printed_beside_a_report_for_machines(
 ) -> None:
     write(fleet_home, "plan", PLAN)
     assert list(run_findings([Path("plan")], RepositoryTarget(), quiet=True)) == []
-    printed = capsys.readouterr()
-    assert "plan: not tried, as this machine lacks the backend: 'plan'" in " ".join(printed.err.split())
-    assert printed.out == ""
+    output = capsys.readouterr()
+    assert "plan: not tried, as this machine lacks the backend: 'plan'" in " ".join(output.err.split())
+    assert output.out == ""

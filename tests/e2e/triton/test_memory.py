@@ -135,9 +135,9 @@ def test_a_call_for_which_a_model_may_not_have_the_memory_fails_alone(
     runtime: TritonRuntime, tmp_path: Path
 ) -> None:
     with supervised(runtime, tmp_path, code(call=MORE_THAN_IT_MAY)) as (triton, client):
-        status, said = invoke(client, 11.0)
-        assert (status, said["OriginalStatusCode"]) == (424, 500)
-        assert "MemoryError" in said["OriginalMessage"]
+        status, values = invoke(client, 11.0)
+        assert (status, values["OriginalStatusCode"]) == (424, 500)
+        assert "MemoryError" in values["OriginalMessage"]
         assert invoke(client, 1.0)[0] == 200
         assert (triton.state, triton.restarts, triton.problems) == (State.READY, 0, [])
 
@@ -145,21 +145,19 @@ def test_a_call_for_which_a_model_may_not_have_the_memory_fails_alone(
 def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
     runtime: TritonRuntime, tmp_path: Path, group: Path
 ) -> None:
-    limited = runtime_in(runtime, group, tmp_path)
-    with supervised(limited, tmp_path, code(call=MORE_THAN_IT_HAS)) as (triton, client):
+    limited_runtime = runtime_in(runtime, group, tmp_path)
+    with supervised(limited_runtime, tmp_path, code(call=MORE_THAN_IT_HAS)) as (triton, client):
         assert triton.server is not None
-        killed = triton.server.process.pid
-        end_first(killed)
-        status, said = invoke(client, 11.0)
-        assert (status, said["OriginalStatusCode"]) == (424, 0)
+        pid = triton.server.process.pid
+        end_first(pid)
+        status, values = invoke(client, 11.0)
+        assert (status, values["OriginalStatusCode"]) == (424, 0)
         assert triton.wait_for(State.RESTARTING, 10.0)
         assert triton.wait_for(State.READY, 60.0)
         assert ooms(group) >= 1  # the stub may ask for more before it sees that its server has ended
         assert invoke(client, 1.0)[0] == 200
         [line] = [line for line in (tmp_path / "triton.log").read_text().splitlines() if line[:3] == "---"]
-    assert line.startswith(
-        f"--- Triton, process {killed}, was ended by SIGKILL, probably by the kernel, which"
-    )
+    assert line.startswith(f"--- Triton, process {pid}, was ended by SIGKILL, probably by the kernel, which")
     assert REMEDY in line
     assert line.endswith("; it is restarted")
 
@@ -168,12 +166,12 @@ def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
 def test_a_model_that_the_kernel_ends_stays_away_as_in_the_container_and_status_and_log_say_so(
     runtime: TritonRuntime, tmp_path: Path, group: Path
 ) -> None:
-    limited = runtime_in(runtime, group, tmp_path)
-    with supervised(limited, tmp_path, code(call=MORE_THAN_IT_HAS)) as (triton, client):
+    limited_runtime = runtime_in(runtime, group, tmp_path)
+    with supervised(limited_runtime, tmp_path, code(call=MORE_THAN_IT_HAS)) as (triton, client):
         for x in (11.0, 1.0):
-            status, said = invoke(client, x)
-            assert (status, said["OriginalStatusCode"]) == (424, 500)
-            assert "Stub process 'double_0_0' is not healthy" in said["OriginalMessage"]
+            status, values = invoke(client, x)
+            assert (status, values["OriginalStatusCode"]) == (424, 500)
+            assert "Stub process 'double_0_0' is not healthy" in values["OriginalMessage"]
         assert ooms(group) == 1
         assert triton.server is not None
         assert triton.server.pool.request("GET", "/ping").status == 200
@@ -200,17 +198,17 @@ def test_of_many_targets_the_one_that_memory_does_not_suffice_for_is_refused_and
         assert zoo.call("small.tar.gz") == 2.0
         with pytest.raises(ClientError) as caught:
             zoo.call("large.tar.gz")
-        said: Any = caught.value.response
-        assert (said["Error"]["Code"], said["OriginalStatusCode"]) == ("ModelError", 400)
-        assert "Stub process 'large.tar.gz_0_0' is not healthy" in said["OriginalMessage"]
-        assert REMEDY in said["OriginalMessage"]
+        response: Any = caught.value.response
+        assert (response["Error"]["Code"], response["OriginalStatusCode"]) == ("ModelError", 400)
+        assert "Stub process 'large.tar.gz_0_0' is not healthy" in response["OriginalMessage"]
+        assert REMEDY in response["OriginalMessage"]
         assert ooms(group) == 1
         assert zoo.call("small.tar.gz") == 2.0
         zoo.upload("late.tar.gz", times(4, initialize=f"        import resource; {MORE_THAN_IT_MAY}"))
         with pytest.raises(ClientError) as caught:
             zoo.call("late.tar.gz")
-        said = caught.value.response
-        assert (said["Error"]["Code"], said["OriginalStatusCode"]) == ("ModelError", 507)
+        response = caught.value.response
+        assert (response["Error"]["Code"], response["OriginalStatusCode"]) == ("ModelError", 507)
         assert zoo.report()["evictions"] == ["small.tar.gz"]
         assert zoo.call("small.tar.gz") == 2.0
         assert zoo.report()["restarts"] == 0

@@ -43,7 +43,7 @@ def test_no_port_of_triton_is_in_a_network_that_anybody_else_is_in(starter: Star
     theirs = {Path(f"/proc/{pid}/ns/net").readlink() for pid in members(server.process.pid)}
     assert len(theirs - {ours}) == len(theirs) == 1
     sockets = psutil.net_connections("inet")  # of our network
-    assert [each for each in sockets if each.pid in members(server.process.pid)] == []
+    assert [socket for socket in sockets if socket.pid in members(server.process.pid)] == []
     assert call(server, [[1, 2]]) == [1, 2, 2, 4]
 
 
@@ -148,6 +148,6 @@ def test_a_machine_that_gives_no_namespace_is_refused_with_the_reason_and_the_re
     monkeypatch.setattr("triton_fleet.local.triton.network.data_file", lambda _name: facts)
     with pytest.raises(
         CannotRunError, match="no network namespace.*: unshare: Operation not permitted"
-    ) as raised:
+    ) as error_info:
         check_network()
-    assert raised.value.remedy == remedy
+    assert error_info.value.remedy == remedy

@@ -39,8 +39,8 @@ def test_a_package_that_only_the_product_has_is_missing_at_the_line_that_imports
     module: str, starter: Starter, tmp_path: Path
 ) -> None:
     code = f"# A model.\n\nimport {module}\n{DOUBLE}"
-    missing = rf"ModuleNotFoundError: No module named '{module}' \(double/1/model.py:3\)"
-    with pytest.raises(HostingError, match=missing):
+    missing_text = rf"ModuleNotFoundError: No module named '{module}' \(double/1/model.py:3\)"
+    with pytest.raises(HostingError, match=missing_text):
         starter.start(python_model(tmp_path, code))
 
 

@@ -79,11 +79,11 @@ ANSWERED: dict[str, tuple[str, str, int, dict[str, Any], dict[str, Any]]] = {
 def test_names_lead_to_arguments_and_answers_as_in_the_backend(
     triton: ZooTriton, tmp_path: Path, what: str
 ) -> None:
-    forward, config, batch, inputs, wanted = ANSWERED[what]
+    forward, config, batch, inputs, expected_values = ANSWERED[what]
     target = what.replace(" ", "-")
     triton.load(target, repository(tmp_path, forward, config, batch=batch))
-    answer = triton.infer(target, inputs, list(wanted))
-    for name, array in wanted.items():
+    answer = triton.infer(target, inputs, list(expected_values))
+    for name, array in expected_values.items():
         if array.dtype == np.object_:
             assert [each.decode() for each in answer[name]] == list(array)
         else:

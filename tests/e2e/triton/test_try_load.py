@@ -90,8 +90,8 @@ def test_what_is_no_archive_is_refused_without_a_traceback(asker: Asker, tmp_pat
 
 @MODES
 def test_a_config_that_triton_cannot_parse_is_named_with_its_line(asker: Asker, mode: Mode) -> None:
-    broken = changed(ENSEMBLE, CONFIG, add="no_such_field: 1\n")
-    (finding,) = findings(asker.ask(broken, mode, default_model="pipeline"))
+    broken_files = changed(ENSEMBLE, CONFIG, add="no_such_field: 1\n")
+    (finding,) = findings(asker.ask(broken_files, mode, default_model="pipeline"))
     assert (finding.code, finding.severity) == ("FL490", Severity.ERROR)
     assert (finding.file, finding.line) == (asker.repository / CONFIG, 6)
     assert 'Message type "inference.ModelConfig" has no field named "no_such_field".' in finding.message
@@ -133,15 +133,15 @@ def test_a_model_of_a_gpu_backend_is_judged_by_the_core_and_is_not_said_to_be_lo
     assert (answer.loaded, answer.reason, answer.ready) == (False, "", ())
     assert answer.parts.untried_models == {"plan": "tensorrt"}
     assert findings(answer) == []
-    assert [str(each) for each in answer.rewrites] == [
+    assert [str(rewrite) for rewrite in answer.rewrites] == [
         "plan/config.pbtxt: instance_group { kind: KIND_GPU } -> instance_group { count: 1 kind: KIND_CPU }"
     ]
 
 
 @pytest.mark.parametrize("backend", ["pytorch", "mine"])
 def test_the_core_refuses_what_is_wrong_with_the_config_of_any_backend(asker: Asker, backend: str) -> None:
-    broken = changed(DOUBLE, CONFIG, ('"python"', f'"{backend}"'), ("dims: [ 2 ]", "dims: [ 0 ]"))
-    (finding,) = findings(asker.ask(broken, Mode.SINGLE))
+    broken_files = changed(DOUBLE, CONFIG, ('"python"', f'"{backend}"'), ("dims: [ 2 ]", "dims: [ 0 ]"))
+    (finding,) = findings(asker.ask(broken_files, Mode.SINGLE))
     assert "model input 'x' dimension must be integer >= 1" in finding.message
     assert finding.file == asker.repository / CONFIG
 
@@ -151,7 +151,7 @@ def test_a_stand_in_has_no_library_and_the_configuration_need_not_name_it(asker:
     answer = asker.ask(moved(files, "plan/", ""), Mode.MULTI_MODEL)
     assert (answer.loaded, answer.reason) == (False, "")
     assert answer.parts.untried_models == {"repository": "tensorrt"}
-    assert [str(each) for each in answer.rewrites] == [
+    assert [str(rewrite) for rewrite in answer.rewrites] == [
         "config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }",
         'config.pbtxt: runtime: "libtriton_tensorrt.so" -> dropped',
     ]
@@ -209,18 +209,18 @@ def test_a_server_that_ends_is_told(asker: Asker) -> None:
 @MODES
 def test_a_server_that_a_signal_ends_once_is_asked_again(asker: Asker, tmp_path: Path, mode: Mode) -> None:
     """Triton 24.10 now and then aborts on a busy machine; here its first model's code ends it."""
-    ended = tmp_path / "ended"
+    folder = tmp_path / "ended"
     abort = f"""
 import os, pathlib, signal
-if not pathlib.Path({str(ended)!r}).exists():
-    pathlib.Path({str(ended)!r}).touch()
+if not pathlib.Path({str(folder)!r}).exists():
+    pathlib.Path({str(folder)!r}).touch()
     server = os.getppid()
     while pathlib.Path(f"/proc/{{server}}/comm").read_text().strip() != "tritonserver":
         server = int(pathlib.Path(f"/proc/{{server}}/stat").read_text().rpartition(")")[2].split()[1])
     os.kill(server, signal.SIGABRT)
 """
     answer = asker.ask({**DOUBLE, "double/1/model.py": DOUBLE["double/1/model.py"] + abort.encode()}, mode)
-    assert ended.exists()
+    assert folder.exists()
     assert (answer.loaded, answer.reason) == (True, "")
 
 
@@ -239,7 +239,7 @@ def test_nothing_is_left_and_the_repository_is_as_it_was(asker: Asker, tmp_path:
     assert answer.loaded
     assert [entry.name for entry in tmp_path.iterdir()] == ["repository"]
     assert (asker.repository / CONFIG).read_bytes() == files[CONFIG]
-    assert not [each for each in psutil.Process().children(recursive=True) if "triton" in each.name()]
+    assert not [child for child in psutil.Process().children(recursive=True) if "triton" in child.name()]
 
 
 def test_a_shared_container_loads_every_model_of_its_repository(asker: Asker) -> None:
