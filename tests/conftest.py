@@ -80,8 +80,8 @@ def commands_run() -> Iterator[CommandsRun]:
 def runs_the_documented_commands(request: pytest.FixtureRequest, commands_run: CommandsRun) -> Iterator[None]:
     """A test that is named for commands of the documentation has run them."""
     yield
-    missing = commands_run.missing(run_elsewhere().of(request.node.nodeid))
-    assert not missing, f"tests/docs/run_elsewhere.yaml says that this test runs {missing}"
+    missing_lines = commands_run.missing(run_elsewhere().of(request.node.nodeid))
+    assert not missing_lines, f"tests/docs/run_elsewhere.yaml says that this test runs {missing_lines}"
 
 
 @pytest.fixture

@@ -69,24 +69,24 @@ def one_input(data: bytes, seconds: float = HANG) -> None:
         AssertionError: a finding has no place or says nothing; a second run says something else; or it takes
             too long.
     """
-    given = data.split(SEPARATOR, len(FILES) - 1)
+    given_words = data.split(SEPARATOR, len(FILES) - 1)
     with TemporaryDirectory() as folder:
         root = Path(folder)
-        files = dict(zip(FILES, (*given, *USUAL[len(given) :]), strict=True))
+        files = dict(zip(FILES, (*given_words, *USUAL[len(given_words) :]), strict=True))
         files["repository/embed/config.pbtxt"] = b'backend: "python"\n'
         files["repository/embed/1/model.py"] = b"class TritonPythonModel: x = 1\n"
         for path, content in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(content)
         began = time.process_time()
-        found = _found(root)
+        findings = _found(root)
         took = time.process_time() - began
         if took > seconds:
             raise AssertionError(f"it takes {took:.1f} s")
-        if _found(root) != found:
+        if _found(root) != findings:
             raise AssertionError("two runs find different things")
         _resolve(root)
-        _print(found, root)
+        _print(findings, root)
 
 
 def _found(root: Path) -> list[Finding]:
@@ -94,14 +94,14 @@ def _found(root: Path) -> list[Finding]:
     try:
         project = open_project(root, "dev")
     except FindingsError as error:
-        if not all(each.file and each.message for each in error.findings):
+        if not all(finding.file and finding.message for finding in error.findings):
             raise AssertionError(f"a finding without a file: {error}") from error
         return error.findings
-    found = all_findings(project, [root / FILES[0]])
-    for each in found:
-        if not (each.file and each.line and each.message.strip()):
-            raise AssertionError(f"a finding without a place or a message: {each!r}")
-    return found
+    findings = all_findings(project, [root / FILES[0]])
+    for finding in findings:
+        if not (finding.file and finding.line and finding.message.strip()):
+            raise AssertionError(f"a finding without a place or a message: {finding!r}")
+    return findings
 
 
 def _resolve(root: Path) -> None:
@@ -124,8 +124,8 @@ def seeds() -> list[bytes]:
     """Inputs that make sense: the shipped files and the examples of all rules."""
     clone = Path(__file__).resolve().parents[2]
     specs = [file for file in sorted((clone / "model_specs").glob("*.yaml")) if file.name != FOLDER]
-    found = [_shipped(clone, spec) for spec in specs]
-    found += [
+    contents = [_shipped(clone, spec) for spec in specs]
+    contents += [
         USUAL_SPEC + SEPARATOR + file.read_bytes().replace(b"environment: local", b"environment: dev")
         for file in sorted((clone / "environments").glob("*.yaml"))
     ]
@@ -137,11 +137,11 @@ def seeds() -> list[bytes]:
                 "models": dict(case.models or {}),
             }
             spec = {**SPEC, **case.spec, "endpoint": "sentences"}
-            names = [each["archive"] for each in spec["models"] if isinstance(each, dict)]
+            names = [model["archive"] for model in spec["models"] if isinstance(model, dict)]
             lock = {"endpoint": "sentences", "archives": dict.fromkeys(names, archive)}
             region = USUAL_ENVIRONMENT.replace(b"us-east-1", case.region.encode())
-            found.append(SEPARATOR.join((_yaml(spec), region, _yaml(lock))))
-    return found
+            contents.append(SEPARATOR.join((_yaml(spec), region, _yaml(lock))))
+    return contents
 
 
 def _shipped(clone: Path, spec: Path) -> bytes:
@@ -219,14 +219,18 @@ def _value(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
     end = min(
         (at for at in (data.find(end, begin) for end in (b"\n", b",", b"}")) if at >= 0), default=len(data)
     )
-    other = chance.choice(inputs).split(b": ")[-1].split(b"\n")[0]
+    other_word = chance.choice(inputs).split(b": ")[-1].split(b"\n")[0]
     number = b"9" * chance.choice((5, 20, 400, 5000))
-    return data[:begin] + chance.choice((chance.choice(WORDS), other, number, b'"%s"' % number)) + data[end:]
+    return (
+        data[:begin]
+        + chance.choice((chance.choice(WORDS), other_word, number, b'"%s"' % number))
+        + data[end:]
+    )
 
 
 def _line(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
-    lines, others = data.split(b"\n"), chance.choice(inputs).split(b"\n")
-    lines.insert(chance.randint(0, len(lines)), chance.choice(others))
+    lines, other_words = data.split(b"\n"), chance.choice(inputs).split(b"\n")
+    lines.insert(chance.randint(0, len(lines)), chance.choice(other_words))
     return b"\n".join(lines)
 
 
@@ -244,11 +248,11 @@ def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]
         "--keep", type=Path, default=Path("fuzz-crashes"), help="where inputs that break are kept"
     )
     options = parser.parse_args()
-    tried, broken, began = 0, set[str](), time.monotonic()
+    number, broken, began = 0, set[str](), time.monotonic()
     for data in mutated(inputs, random.Random(options.seed)):
         if time.monotonic() - began >= options.seconds:
             break
-        tried += 1
+        number += 1
         try:
             try_one(data, SECONDS)
         except Exception as error:
@@ -262,7 +266,7 @@ def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]
                 print(f"{place}: {str(error)[:200]}\n  kept as {file}", flush=True)
     seconds = time.monotonic() - began
     print(
-        f"{tried:,} inputs in {seconds:.0f} s, {tried / seconds:.0f} a second; {len(broken)} ways to break it"
+        f"{number:,} inputs in {seconds:.0f} s, {number / seconds:.0f} a second; {len(broken)} ways to break it"
     )
     return int(bool(broken))
 

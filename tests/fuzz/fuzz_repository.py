@@ -35,26 +35,26 @@ def one_input(data: bytes, seconds: float = HANG) -> None:
         PbtxtError: our reader refuses what protobuf takes.
     """
     began = time.process_time()
-    found = _found(data)
+    findings = _found(data)
     took = time.process_time() - began
     if took > seconds:
         raise AssertionError(f"it takes {took:.1f} s")
-    if _found(data) != found:
+    if _found(data) != findings:
         raise AssertionError("two runs find different things")
-    for each in found:
-        if not (each.file and each.message.strip()):
-            raise AssertionError(f"a finding without a place or a message: {each!r}")
+    for finding in findings:
+        if not (finding.file and finding.message.strip()):
+            raise AssertionError(f"a finding without a place or a message: {finding!r}")
     _read(data)
 
 
 def _found(data: bytes) -> list[Finding]:
-    found = _alone(data)
+    findings = _alone(data)
     for multi_model in (False, True):
         setting = ServingContainer(
             multi_model=multi_model, release="24.10", default_model=None if multi_model else "resnet"
         )
-        found += plan_load(_repository(data), setting).findings
-    return found
+        findings += plan_load(_repository(data), setting).findings
+    return findings
 
 
 def _alone(data: bytes) -> list[Finding]:
