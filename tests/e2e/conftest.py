@@ -44,8 +44,8 @@ def starter(runtime: TritonRuntime, tmp_path: Path) -> Iterator[Starter]:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
-    with embedded_aws() as running:
-        yield running
+    with embedded_aws() as process:
+        yield process
 
 
 @pytest.fixture(scope="module")

@@ -104,8 +104,8 @@ class Rehearsal:
     def measured(self, namespace: str) -> set[str]:
         """The names of all metrics of the endpoint's namespace."""
         return {
-            each["MetricName"]
-            for each in self.client("cloudwatch").list_metrics(Namespace=namespace)["Metrics"]
+            metric["MetricName"]
+            for metric in self.client("cloudwatch").list_metrics(Namespace=namespace)["Metrics"]
         }
 
 
@@ -140,15 +140,15 @@ def apart(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
         url = start_local_fleet(state, environment, KEYS, ends)
         account, region = environment.account, environment.region
         supervisor = Supervisor(pid=os.getpid(), url=url, account=account, region=region, keys=KEYS)
-        apart = Apart(
+        deployments = Apart(
             state,
             supervisor,
             Rehearsal(supervisor, "local", account, region, 2),
             Rehearsal(supervisor, "prod", "210987654321", "eu-west-1", 3),
         )
         with ThreadPoolExecutor() as pool:  # a Triton takes seconds to start
-            list(pool.map(Rehearsal.deploy, apart.both))
-        yield apart
+            list(pool.map(Rehearsal.deploy, deployments.both))
+        yield deployments
 
 
 def test_each_is_answered_by_its_own_model(apart: Apart) -> None:
@@ -175,11 +175,11 @@ def test_the_metrics_of_calls_and_of_triton_are_in_the_account_and_region_of_the
     for rehearsal in apart.both:
         rehearsal.invoke(1, 2)
     ask_to_publish(apart.supervisor)
-    for each in apart.both:
-        assert "Invocations" in each.measured("AWS/SageMaker")
-        assert "nv_inference_count" in each.measured("TritonFleet/zoo")
-    for each in apart.between:
-        assert each.measured("AWS/SageMaker") | each.measured("TritonFleet/zoo") == set()
+    for item in apart.both:
+        assert "Invocations" in item.measured("AWS/SageMaker")
+        assert "nv_inference_count" in item.measured("TritonFleet/zoo")
+    for entry in apart.between:
+        assert entry.measured("AWS/SageMaker") | entry.measured("TritonFleet/zoo") == set()
 
 
 def test_the_status_names_account_region_and_log_of_each(apart: Apart) -> None:
@@ -192,9 +192,9 @@ def test_the_status_names_account_region_and_log_of_each(apart: Apart) -> None:
 
 def test_each_environment_has_a_log_of_its_own(apart: Apart) -> None:
     logs = apart.state.logs()
-    for name, each in (("zoo", apart.local), ("prod/zoo", apart.prod)):
+    for name, item in (("zoo", apart.local), ("prod/zoo", apart.prod)):
         served = [line for line in logs[name].read_text().splitlines() if line.startswith("--- zoo serves")]
-        assert served == [f"--- zoo serves s3://models-{each.account}-{each.region}/zoo.tar.gz"]
+        assert served == [f"--- zoo serves s3://models-{item.account}-{item.region}/zoo.tar.gz"]
 
 
 def test_deleting_one_leaves_the_other_running(apart: Apart) -> None:

@@ -65,8 +65,8 @@ def test_targets_answer_json_as_the_source_sends_it_and_metrics_show_who_comes_a
 ) -> None:
     runtime, expected_values = client(berts.aws, "sagemaker-runtime"), expected(berts, IDS, MASK)
     inputs = [
-        {"name": name, "shape": [1, 128], "datatype": "INT32", "data": each.ravel().tolist()}
-        for name, each in (("token_ids", IDS), ("attn_mask", MASK))
+        {"name": name, "shape": [1, 128], "datatype": "INT32", "data": item.ravel().tolist()}
+        for name, item in (("token_ids", IDS), ("attn_mask", MASK))
     ]
     for target in CALLED:
         answer = runtime.invoke_endpoint(
@@ -113,8 +113,8 @@ def test_the_specs_sample_is_what_the_graph_answers(berts: Deployed) -> None:
     assert sample.target == "bert-0"
     ids, mask = np.full((1, 128), 101, np.int32), np.ones((1, 128), np.int32)
     first = sample.outputs["pooled_output"].first
-    computed = expected(berts, ids, mask)["pooled_output"][0, :4]
-    assert first == pytest.approx(computed.tolist(), abs=5e-5)
+    computed_values = expected(berts, ids, mask)["pooled_output"][0, :4]
+    assert first == pytest.approx(computed_values.tolist(), abs=5e-5)
 
 
 def test_status_and_tritons_log_call_the_stand_in_one(berts: Deployed) -> None:

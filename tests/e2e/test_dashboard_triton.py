@@ -58,8 +58,8 @@ def called(server: TritonServer, times: int) -> None:
 def asked(
     cloudwatch: CloudWatchClient, name: str, dimensions: dict[str, str], statistic: str = "Sum"
 ) -> float:
-    now, hour = datetime.now(UTC), timedelta(hours=1)
-    limits = {"start": now - hour, "end": now + hour}
+    current_time, hour = datetime.now(UTC), timedelta(hours=1)
+    limits = {"start": current_time - hour, "end": current_time + hour}
     actual_values = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
     return sum(actual_values.values())
 
@@ -82,8 +82,12 @@ def test_a_tritons_counters_and_gauges_reach_cloudwatch(
     assert asked(cloudwatch, "nv_inference_pending_request_count", DOUBLE, "Maximum") == 0
     assert asked(cloudwatch, "nv_cpu_memory_total_bytes", {}, "SampleCount") == 3
     metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert all(each["MetricName"].startswith("nv_") for each in metrics)
-    assert {pair["Name"] for each in metrics for pair in each["Dimensions"]} == {"model", "version", "reason"}
+    assert all(metric["MetricName"].startswith("nv_") for metric in metrics)
+    assert {pair["Name"] for metric in metrics for pair in metric["Dimensions"]} == {
+        "model",
+        "version",
+        "reason",
+    }
 
 
 def test_a_triton_that_was_started_again_counts_from_0(

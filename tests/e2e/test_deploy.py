@@ -88,10 +88,10 @@ def test_a_deploy_runs_no_command_and_no_module_of_the_fleets_folder(empty_fleet
 
 def test_no_change_set_of_a_deploy_has_a_name_that_one_of_another_clone_has(empty_fleet: Deploys) -> None:
     """The CDK executes one by its name, and its own name is the same for all clones."""
-    created = filter(action("CreateChangeSet"), empty_fleet.proxy.requests)
-    asked = [parse_qs(request.body.decode()) for request in created]
-    names = {each["StackName"][0]: each["ChangeSetName"][0] for each in asked}
-    assert {name for name, each in names.items() if re.fullmatch("fleet-[0-9a-f]{64}", each)} == {
+    creations = filter(action("CreateChangeSet"), empty_fleet.proxy.requests)
+    asked = [parse_qs(request.body.decode()) for request in creations]
+    names = {entry["StackName"][0]: entry["ChangeSetName"][0] for entry in asked}
+    assert {name for name, item in names.items() if re.fullmatch("fleet-[0-9a-f]{64}", item)} == {
         FOUNDATION,
         ENDPOINT,
     }
@@ -111,9 +111,9 @@ def test_preflight_finds_the_account_ready_and_the_alarm_that_rings(empty_fleet:
 
 
 def test_preflight_knows_which_bootstrap_the_assembly_needs(empty_fleet: Deploys) -> None:
-    needed = needed_bootstrap()
+    needed_version = needed_bootstrap()
     assembly = empty_fleet.folder.root / ".fleet/deploy/dev/cdk.out"
-    assert needed_versions(assembly) == {needed.parameter: needed.version}
+    assert needed_versions(assembly) == {needed_version.parameter: needed_version.version}
 
 
 def test_nothing_is_left_of_the_interruptions(empty_fleet: Deploys) -> None:
@@ -181,11 +181,11 @@ def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_
     assert len(empty_fleet.keys("releases/sentences/")) == 3
     history = json.loads(empty_fleet.fleet("history", "sentences", "--env", "dev", "--format", "json").stdout)
     newest, bad, oldest = history["releases"]
-    assert [each["state"] for each in (newest, bad, oldest)] == ["runs now", "rolled back", "replaced"]
+    assert [entry["state"] for entry in (newest, bad, oldest)] == ["runs now", "rolled back", "replaced"]
     assert newest["same_as"] == oldest["release"]
     assert bad["changes"][0].startswith("embed/1/model.py ")
     caller = empty_fleet.client("sts").get_caller_identity()["Arn"]
-    assert [each["actor"]["arn"] for each in (newest, bad, oldest)] == [caller] * 3
+    assert [entry["actor"]["arn"] for entry in (newest, bad, oldest)] == [caller] * 3
     assert len(empty_fleet.client("sagemaker").list_models()["Models"]) == 1
 
 
@@ -221,15 +221,15 @@ def test_ls_compares_specs_locks_and_stacks_and_names_orphans(empty_fleet: Deplo
     offline = empty_fleet.fleet("ls", "--env", "dev", "--offline", "sentences").stdout
     assert row(offline, "sentences") == "sentences stale lock - -"
     spec.unlink()
-    told = empty_fleet.fleet("ls", "--env", "dev").stdout
-    assert "sentences: an orphaned stack, without a spec: run `fleet destroy sentences --env dev`" in told
+    report = empty_fleet.fleet("ls", "--env", "dev").stdout
+    assert "sentences: an orphaned stack, without a spec: run `fleet destroy sentences --env dev`" in report
     spec.write_text(kept_text)
-    (found,) = [
-        each
-        for each in json.loads(empty_fleet.fleet("ls", "--env", "dev", "--format", "json").stdout)
-        if each["name"] == "sentences"
+    (result,) = [
+        entry
+        for entry in json.loads(empty_fleet.fleet("ls", "--env", "dev", "--format", "json").stdout)
+        if entry["name"] == "sentences"
     ]
-    assert (found["spec"], found["runs"], found["live"]["instances"]) == ("yes", "as locked", 1)
+    assert (result["spec"], result["runs"], result["live"]["instances"]) == ("yes", "as locked", 1)
 
 
 def test_destroy_shows_what_goes_and_asks_and_deletes_an_orphan_but_not_its_archives(

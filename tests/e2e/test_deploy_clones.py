@@ -38,9 +38,9 @@ def lock_another(clone: Deploys, code: str) -> None:
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    said, _ = process.communicate(timeout=SECONDS)
-    assert "Traceback" not in said, said
-    return process.returncode, said
+    text, _ = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in text, text
+    return process.returncode, text
 
 
 def require_release_of(clone: Deploys) -> None:
@@ -71,16 +71,16 @@ def test_of_clones_that_deploy_at_once_the_second_waits_names_the_first_and_does
     came, may_go = first.proxy.hold(is_being_deployed)
     initial_process = first.start_deploy()
     assert came.wait(SECONDS)
-    waiting_process, said = second.start_deploy(), list[str]()
+    waiting_process, text = second.start_deploy(), list[str]()
     assert waiting_process.stdout is not None
     for line in waiting_process.stdout:
-        said.append(line)
+        text.append(line)
         if "waiting for it to end" in line:
             break
     may_go.set()
     assert ended(initial_process)[0] == 0
     code, rest = ended(waiting_process)
-    assert re.search(rf"{STACK}: \S+ has been deploying it since \d\d:\d\d:\d\d UTC; waiting", "".join(said))
+    assert re.search(rf"{STACK}: \S+ has been deploying it since \d\d:\d\d:\d\d UTC; waiting", "".join(text))
     assert (code, "has deployed" in rest, "run the command again" in rest) == (2, True, True), rest
     require_release_of(first)
     second.deploy()

@@ -98,29 +98,29 @@ def test_an_interruption_ends_all_and_the_next_deploy_goes_on(account: Deploys) 
         account.folder.spec("alarms: {errors: 2%}\n", name=name, base=SPEC.replace("sentences", name))
     write_locks(open_project(account.folder.root, "dev"))
     allow(2 * len(NAMES))
-    begun, both, may_go = [], threading.Event(), threading.Event()
+    started_names, pair, may_go = [], threading.Event(), threading.Event()
 
     def withhold(answer: Answer) -> Answer:
-        begun.append(answer)
-        if len(begun) == 2:
-            both.set()
+        started_names.append(answer)
+        if len(started_names) == 2:
+            pair.set()
         may_go.wait(SECONDS)
         return answer
 
     account.proxy.change_answers(
-        lambda request: not both.is_set() and action("ExecuteChangeSet")(request), withhold
+        lambda request: not pair.is_set() and action("ExecuteChangeSet")(request), withhold
     )
     process = account.start_deploy("--concurrency", "2")
-    assert both.wait(SECONDS)
+    assert pair.wait(SECONDS)
     process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=SECONDS)
+    text, _ = process.communicate(timeout=SECONDS)
     may_go.set()
     assert process.returncode == 130
-    _, left = psutil.wait_procs(account.cdk_processes(), timeout=SECONDS)
-    assert left == []
-    results = [result.split()[0] for result in rows(said).values()]
-    assert sorted(results) == ["interrupted", "interrupted", "not"], said
-    assert "interrupted: run the command again to continue" in said
+    _, survivors = psutil.wait_procs(account.cdk_processes(), timeout=SECONDS)
+    assert survivors == []
+    results = [result.split()[0] for result in rows(text).values()]
+    assert sorted(results) == ["interrupted", "interrupted", "not"], text
+    assert "interrupted: run the command again to continue" in text
     account.settle()
     account.deploy()
     assert {account.statuses()[stack(name)] for name in NAMES} == {"UPDATE_COMPLETE"}

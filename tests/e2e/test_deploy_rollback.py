@@ -40,9 +40,9 @@ def lost(stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch, n
     """The endpoint serves the new configuration, and the old one does not come up any more."""
     stacks.create(name, endpoint(name))
     monkeypatch.setattr(host, "serve", fails_from_the_second(host))
-    broken: dict[str, Any] = {**endpoint(name, image="new"), "Broken": absent_model(), "Topic": TOPIC}
-    broken["Broken"]["DependsOn"] = ["Endpoint", "Topic"]
-    assert stacks.update(name, broken) == "UPDATE_ROLLBACK_FAILED"
+    broken_values: dict[str, Any] = {**endpoint(name, image="new"), "Broken": absent_model(), "Topic": TOPIC}
+    broken_values["Broken"]["DependsOn"] = ["Endpoint", "Topic"]
+    assert stacks.update(name, broken_values) == "UPDATE_ROLLBACK_FAILED"
     monkeypatch.undo()
     host.failure = ""
 
@@ -62,10 +62,10 @@ def test_an_endpoint_that_is_back_is_told_with_the_commands_that_skip_it(
 ) -> None:
     back_by_itself(stacks, host, "back")
     runs = access.client("sagemaker").describe_endpoint(EndpointName="back")["EndpointConfigName"]
-    asked = list[str]()
+    request = list[str]()
 
     def disagree(question: str) -> bool:
-        asked.append(question)
+        request.append(question)
         return False
 
     with pytest.raises(CannotRunError) as refusal:
@@ -77,7 +77,7 @@ def test_an_endpoint_that_is_back_is_told_with_the_commands_that_skip_it(
     )
     assert command in refusal.value.remedy
     assert refusal.value.remedy.startswith("run `fleet deploy --env dev --yes back`, which continues it")
-    assert asked[0].endswith("Continue its rollback without Endpoint?")
+    assert request[0].endswith("Continue its rollback without Endpoint?")
     assert stacks.status("back") == "UPDATE_ROLLBACK_FAILED"
 
 

@@ -39,9 +39,12 @@ def scaling(account: Deploys) -> Iterator[Deploys]:
         account.deploy()
     account.host.may_scale.clear()
     (variant,) = sagemaker.describe_endpoint(EndpointName="sentences")["ProductionVariants"]
-    wanted = {"VariantName": "AllTraffic", "DesiredInstanceCount": variant["DesiredInstanceCount"] + 1}
+    expected_values = {
+        "VariantName": "AllTraffic",
+        "DesiredInstanceCount": variant["DesiredInstanceCount"] + 1,
+    }
     sagemaker.update_endpoint_weights_and_capacities(
-        EndpointName="sentences", DesiredWeightsAndCapacities=[wanted]
+        EndpointName="sentences", DesiredWeightsAndCapacities=[expected_values]
     )
     yield account
     account.host.may_scale.set()
@@ -50,12 +53,12 @@ def scaling(account: Deploys) -> Iterator[Deploys]:
 def until_it_waits(process: subprocess.Popen[str]) -> None:
     """Read what a command says until it waits for the endpoint."""
     assert process.stdout is not None
-    said = []
+    text = []
     for line in process.stdout:
-        said.append(line)
+        text.append(line)
         if WAITS in line:
             return
-    raise AssertionError("".join(said))
+    raise AssertionError("".join(text))
 
 
 def test_a_foundation_over_what_an_earlier_one_has_kept_is_refused_with_the_names_and_taken_over_when_asked(
@@ -103,8 +106,8 @@ def test_an_interrupted_wait_has_changed_nothing(scaling: Deploys) -> None:
     process = scaling.start_deploy()
     until_it_waits(process)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 130, said
+    text, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, text
     assert scaling.events(ENDPOINT) == before
 
 
@@ -112,8 +115,8 @@ def test_a_deploy_that_meets_scaling_waits_and_updates(scaling: Deploys) -> None
     process = scaling.start_deploy()
     until_it_waits(process)
     scaling.host.may_scale.set()
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, said
+    text, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, text
     assert scaling.statuses()[ENDPOINT] == "UPDATE_COMPLETE"
 
 
@@ -121,6 +124,6 @@ def test_a_destruction_that_meets_scaling_waits_and_deletes(scaling: Deploys) ->
     process = scaling.start("destroy", "sentences", "--env", "dev", "--yes")
     until_it_waits(process)
     scaling.host.may_scale.set()
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, said
+    text, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, text
     assert ENDPOINT not in scaling.statuses()

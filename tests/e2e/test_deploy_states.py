@@ -48,9 +48,9 @@ def refusing(question: str) -> bool:
 
 def test_a_bootstrap_is_needed_where_there_is_none_or_one_too_old(access: Access, assembly: Path) -> None:
     assert must_bootstrap(access, assembly)
-    for version, needed in {"5": True, "6": False, "31": False}.items():
+    for version, needed_version in {"5": True, "6": False, "31": False}.items():
         access.client("ssm").put_parameter(Name=VERSION, Value=version, Type="String", Overwrite=True)
-        assert must_bootstrap(access, assembly) is needed
+        assert must_bootstrap(access, assembly) is needed_version
 
 
 def test_a_bootstrap_whose_creation_failed_is_made_again_whatever_version_it_left(

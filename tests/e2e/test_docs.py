@@ -26,14 +26,14 @@ def fleet(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
 
 def typed_here(page: Page) -> list[Documented]:
     return [
-        each
-        for each in page.typed
-        if each.section != WALK and each.bare not in FIRST and each.bare not in run_elsewhere()
+        item
+        for item in page.typed
+        if item.section != WALK and item.bare not in FIRST and item.bare not in run_elsewhere()
     ]
 
 
 def test_what_most_commands_presuppose_succeeds(fleet: DocumentedFleet) -> None:
-    assert [(ended.command.text, ended.err) for ended in fleet.first if ended.code] == []
+    assert [(result.command.text, result.err) for result in fleet.first if result.code] == []
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_each_command_of_a_page_does_what_the_page_says(fleet: DocumentedFleet, 
         for call in simple_commands(command.text)
         if call[0] == "jq" and shutil.which("jq") is None
     }
-    ended = fleet.follow([command for command in commands if command not in lines])
+    result = fleet.follow([command for command in commands if command not in lines])
     wrong = [
-        f"{each.command} exited with {each.code}:\n{each.out}{each.err}"
-        for each in ended
-        if not is_as_shown(each)
+        f"{item.command} exited with {item.code}:\n{item.out}{item.err}"
+        for item in result
+        if not is_as_shown(item)
     ]
     assert not wrong, "\n".join([*wrong, f"where a command needs more than this test has, {ELSEWHERE}"])
     if lines:

@@ -108,10 +108,10 @@ def test_without_a_line_in_the_log_the_statuses_and_what_to_look_at_are_named(se
 
 
 def test_calls_of_another_endpoint_region_or_hour_do_not_count(served: Clinic) -> None:
-    failed = {"invocations": 12, "errors_5xx": 12}
-    count(served, failed, name="other")
-    count(served, failed, region="eu-west-1")
-    count(served, failed, before=timedelta(minutes=70))
+    failed_values = {"invocations": 12, "errors_5xx": 12}
+    count(served, failed_values, name="other")
+    count(served, failed_values, region="eu-west-1")
+    count(served, failed_values, before=timedelta(minutes=70))
     code, text, _ = served.doctor()
     assert (code, "  calls:    none since " in text) == (0, True)
 

@@ -115,13 +115,15 @@ def test_each_change_by_hand_is_named_and_reverted_by_the_command_that_is_named(
     assert process.returncode == 1, process.stderr
     findings = json.loads(process.stdout)["findings"]
     assert {finding["hint"] for finding in findings} == {f"`fleet {command}` reverts it"}
-    for _, named in changes:
-        assert [finding["message"] for finding in findings if re.fullmatch(named, finding["message"])], (
-            named,
+    for _, named_values in changes:
+        assert [
+            finding["message"] for finding in findings if re.fullmatch(named_values, finding["message"])
+        ], (
+            named_values,
             findings,
         )
-    reverted = account.deploys.fleet(*command.split(), "--yes")
-    assert reverted.returncode == 0, reverted.stderr
+    result = account.deploys.fleet(*command.split(), "--yes")
+    assert result.returncode == 0, result.stderr
     assert compared(account).returncode == 0
 
 
@@ -138,14 +140,14 @@ def test_a_plain_deploy_does_not_revert_it_as_its_template_is_unchanged(account:
 def test_the_role_of_drift_may_do_what_was_called_and_nothing_more(account: Account) -> None:
     account.deploys.proxy.forget()
     assert compared(account).returncode == 0
-    called = {name for request in account.deploys.proxy.requests if (name := permission(request))}
+    calls = {name for request in account.deploys.proxy.requests if (name := permission(request))}
     statements = drift_statements(DEPLOYMENT)
     granted_actions = {action for statement in statements for action in statement.actions}
     of_cloudformation = {action for actions in detected_types().values() for action in actions}
-    assert called - granted_actions == {"sts:GetCallerIdentity"}, "which needs no permission"
+    assert calls - granted_actions == {"sts:GetCallerIdentity"}, "which needs no permission"
     # Stacks of earlier releases have dynamic references to the topics of their alarms.
     of_earlier_stacks = {"ssm:GetParameter"}
-    assert granted_actions - called - of_cloudformation - of_earlier_stacks == {
+    assert granted_actions - calls - of_cloudformation - of_earlier_stacks == {
         "cloudformation:DetectStackResourceDrift"
     }
 
@@ -268,8 +270,8 @@ def test_a_revert_that_was_killed_at_any_moment_is_finished_by_the_next(account:
     revert = ("drift", "--env", "dev", "sentences", "--revert", "--yes")
 
     def change() -> None:
-        for each in (widen, silence, keep_logs):
-            each(account.deploys.client)
+        for item in (widen, silence, keep_logs):
+            item(account.deploys.client)
 
     change()
     start = time.monotonic()
@@ -280,10 +282,10 @@ def test_a_revert_that_was_killed_at_any_moment_is_finished_by_the_next(account:
         process = account.deploys.start(*revert)
         kill_after(process, kill.share * seconds, kill.victims)
         tally.ended_before += not was_killed(process)
-        done = account.deploys.fleet(*revert)
-        while "run the command again when that is over" in done.stdout + done.stderr:
-            done = account.deploys.fleet(*revert)
-        assert done.returncode == 0, f"{kill}: {done.stdout}{done.stderr}"
+        result = account.deploys.fleet(*revert)
+        while "run the command again when that is over" in result.stdout + result.stderr:
+            result = account.deploys.fleet(*revert)
+        assert result.returncode == 0, f"{kill}: {result.stdout}{result.stderr}"
         assert compared(account, "sentences").returncode == 0, kill
         tally.continued += 1
     print(tally)

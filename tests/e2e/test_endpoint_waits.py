@@ -41,8 +41,10 @@ def notices(host: RecordingHost) -> Notices:
 
 def scale(sagemaker: Any, host: RecordingHost, name: str, count: int = 2) -> None:
     host.may_scale.clear()
-    wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
-    sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=wanted)
+    expected_values = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
+    sagemaker.update_endpoint_weights_and_capacities(
+        EndpointName=name, DesiredWeightsAndCapacities=expected_values
+    )
 
 
 def deployed(stacks: Stacks, name: str) -> str:

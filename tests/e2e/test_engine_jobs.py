@@ -152,8 +152,8 @@ def hostile(store: EngineStore, kind: JobKind, key: str = "") -> tuple[EngineReq
         "figures": {},
         "started": "now",
     }
-    given = {"AWS": store.url, "BUCKET": BUCKET, "OTHER": other_request.plan, "RECORD": record, "KEY": key}
-    code = "".join(f"{name} = {value!r}\n" for name, value in given.items()) + HOSTILE
+    inputs = {"AWS": store.url, "BUCKET": BUCKET, "OTHER": other_request.plan, "RECORD": record, "KEY": key}
+    code = "".join(f"{name} = {value!r}\n" for name, value in inputs.items()) + HOSTILE
     return request_of(store, kind, script=script(store, code)), other_request
 
 

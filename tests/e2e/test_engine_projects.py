@@ -49,13 +49,13 @@ class Fleet:
 
     def build(self, request: EngineRequest) -> dict[str, Any]:
         """A build as publishing starts it, when it is over."""
-        told = {"FLEET_ENGINE_REQUEST": self.store.address(request), "FLEET_ENGINE_ENDPOINT": "sentences"}
+        report = {"FLEET_ENGINE_REQUEST": self.store.address(request), "FLEET_ENGINE_ENDPOINT": "sentences"}
         id = self.builds.start(
             self.deployment.build_project("job"),
             sourceTypeOverride="S3",
             sourceLocationOverride=f"{BUCKET}/{request.script}",
             buildspecOverride=(ROOT / "engine_build/job.buildspec.yaml").read_text(),
-            environmentVariablesOverride=[{"name": name, "value": told[name]} for name in told],
+            environmentVariablesOverride=[{"name": name, "value": report[name]} for name in report],
         )
         return self.builds.ended(id)
 

@@ -46,12 +46,12 @@ def test_engines_are_built_listed_and_packed_each_once(
     assert (initial_text, built_text) == ("engine sentences/bert: building", "built 1 engine")
     assert text.startswith("engine sentences/bert: ready after ")
     assert said(capsys, "engines", "build") == ["1 engine already present"]
-    (held,) = json.loads("".join(said(capsys, "engines", "ls", "--format", "json")))
-    assert held["key"] == bucket.key()
-    assert (held["model"], held["tensorrt"], held["compute_capability"]) == ("bert", "10.9.0.34", "8.6")
-    assert held["needed_by"] == ["sentences/bert"]
+    (limits,) = json.loads("".join(said(capsys, "engines", "ls", "--format", "json")))
+    assert limits["key"] == bucket.key()
+    assert (limits["model"], limits["tensorrt"], limits["compute_capability"]) == ("bert", "10.9.0.34", "8.6")
+    assert limits["needed_by"] == ["sentences/bert"]
     _heading, row, *_lines = said(capsys, "engines", "ls")
-    assert (row.split()[0], row.split()[-1]) == (held["key"].removeprefix("sha256:")[:12], "sentences")
+    assert (row.split()[0], row.split()[-1]) == (limits["key"].removeprefix("sha256:")[:12], "sentences")
     *_, archives = said(capsys, "publish")
     assert archives.startswith("archives: uploaded 1 (")
     assert said(capsys, "publish") == ["archives: 1 already present"]

@@ -131,8 +131,8 @@ def _environment() -> str:
 def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
     images, text = open_project(ROOT, "dev", [ENSEMBLES.endpoint]).load(ENSEMBLES.endpoint).spec.samples
     content = bytes(cast("list[int]", images.inputs["INPUT"].data))
-    told = probabilities(ensembles.bucket.root, content)[0, :4].tolist()
-    assert images.outputs["OUTPUT"].first == pytest.approx(told, abs=5e-6)
+    report = probabilities(ensembles.bucket.root, content)[0, :4].tolist()
+    assert images.outputs["OUTPUT"].first == pytest.approx(report, abs=5e-6)
     assert text.inputs["INPUT0"].data == SENTENCES
     assert text.outputs["finaloutput"].first == pytest.approx(embed(SENTENCES)[0, :4].tolist(), abs=5e-5)
 

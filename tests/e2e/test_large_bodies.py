@@ -92,8 +92,8 @@ def echo(
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_body_that_only_one_source_allows_comes_back_whole(echo: Echo, size: int) -> None:
-    sent = np.arange(size // 4, dtype=np.float32)
-    assert np.array_equal(echo.endpoint.infer({"x": sent})["y"], sent)
+    payload = np.arange(size // 4, dtype=np.float32)
+    assert np.array_equal(echo.endpoint.infer({"x": payload})["y"], payload)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -122,7 +122,7 @@ def test_the_demo_tells_which_sentences_are_alike(deployed: Clone) -> None:
     process = subprocess.run(demo, capture_output=True, text=True, check=False)
     by_json, by_binary = re.findall(r"1-2 ([+-][\d.]+) +1-3 ([+-][\d.]+)", process.stdout)
     assert by_json == by_binary, process.stderr
-    alike, unlike = (float(each) for each in by_json)
+    alike, unlike = (float(number) for number in by_json)
     assert alike > 2 * unlike
 
 

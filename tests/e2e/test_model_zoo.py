@@ -160,10 +160,10 @@ def _top(zoo: ZooTriton, probabilities: Array) -> tuple[list[Any], list[Any]]:
 
 def test_the_top_classes_are_the_five_best_of_each_row_best_first(zoo: ZooTriton) -> None:
     probabilities = np.random.default_rng(5).random((3, 1000), dtype=np.float32)
-    ranked = [sorted(enumerate(row), key=lambda pair: -pair[1])[:5] for row in probabilities.tolist()]
+    rankings = [sorted(enumerate(row), key=lambda pair: -pair[1])[:5] for row in probabilities.tolist()]
     classes, scores = _top(zoo, probabilities)
-    assert classes == [[index for index, _ in row] for row in ranked]
-    assert scores == [[score for _, score in row] for row in ranked]
+    assert classes == [[index for index, _ in row] for row in rankings]
+    assert scores == [[score for _, score in row] for row in rankings]
 
 
 def test_of_equal_scores_the_lower_class_comes_first(zoo: ZooTriton) -> None:

@@ -185,8 +185,8 @@ def test_a_triton_that_is_killed_during_a_load_comes_back_and_serves_all_targets
 
     caller = threading.Thread(target=call)
     caller.start()
-    with os.fdopen(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)) as said:
-        assert select.select([said], [], [], 30)[0], "the load did not begin"
+    with os.fdopen(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)) as text:
+        assert select.select([text], [], [], 30)[0], "the load did not begin"
     os.kill(zoo.server.process.pid, signal.SIGKILL)
     assert triton.wait_for(State.RESTARTING, 30)
     caller.join(30)

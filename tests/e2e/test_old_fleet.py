@@ -186,7 +186,7 @@ def test_what_fails_beside_the_endpoint_leaves_none_in_progress(account: Account
     operation: list[tuple[str, str]] = []
     for id, status, reason in account.stacks.events(STACK):
         operation = [] if reason == "User Initiated" else [*operation, (id, status)]
-    assert not [each for each in operation if each[0].startswith("Endpoint")]
+    assert not [item for item in operation if item[0].startswith("Endpoint")]
 
 
 def break_resource(template: dict[str, Any], part: str) -> None:

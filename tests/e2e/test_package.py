@@ -91,8 +91,8 @@ def test_two_builds_give_the_same_bytes_also_from_the_archive_of_sources(
 def test_an_import_package_is_in_one_distribution_and_no_other_name_is_installed(
     contents: Mapping[str, list[str]],
 ) -> None:
-    installed = {name: {file.partition("/")[0] for file in files} for name, files in contents.items()}
-    assert installed == PACKAGES
+    installed_folders = {name: {file.partition("/")[0] for file in files} for name, files in contents.items()}
+    assert installed_folders == PACKAGES
     assert set(Counter(file for files in contents.values() for file in files).values()) == {1}
 
 
@@ -100,24 +100,24 @@ def test_the_wheels_hold_each_file_of_the_packages_and_what_is_read_beside_them(
     contents: Mapping[str, list[str]],
 ) -> None:
     files = tracked()
-    expected = {
+    expected_value = {
         Path(name).relative_to(root).as_posix()
         for package, root in ROOTS.items()
         for name in files
         if Path(name).is_relative_to(Path(root) / package)
     }
     for distribution in DISTRIBUTIONS:
-        forced = project(distribution.folder)["tool"]["hatch"]["build"]["targets"]["wheel"].get(
+        forced_files = project(distribution.folder)["tool"]["hatch"]["build"]["targets"]["wheel"].get(
             "force-include", {}
         )
-        for source, place in forced.items():
+        for source, place in forced_files.items():
             start = os.path.normpath(Path(distribution.folder) / source)
-            expected |= {
+            expected_value |= {
                 place + name.removeprefix(start)
                 for name in files
                 if name == start or name.startswith(f"{start}/")
             }
-    assert {file for names in contents.values() for file in names} == expected
+    assert {file for names in contents.values() for file in names} == expected_value
 
 
 @nightly
@@ -186,8 +186,8 @@ def test_the_wheel_synthesises_the_bytes_that_the_clone_synthesises(
 ) -> None:
     clone = Path(sys.executable)
     contents = {
-        each: _templates(each, folder, environment, tmp_path / each.parent.parent.name)
-        for each in (python, clone)
+        item: _templates(item, folder, environment, tmp_path / item.parent.parent.name)
+        for item in (python, clone)
     }
     assert contents[python] == contents[clone]
     endpoints = list((folder / "locks" / environment).glob("*.lock.yaml"))

@@ -271,9 +271,9 @@ def rolled_back(promotion: Promotion) -> Lock:
 def lock_after(promotion: Promotion, *command: str) -> Lock:
     """A command to its end; the lock that it leaves in prod."""
     process = started(*command)
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, said
-    assert "Traceback" not in said, said
+    text, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, text
+    assert "Traceback" not in text, text
     return whole_lock(promotion, "prod")
 
 

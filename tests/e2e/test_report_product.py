@@ -32,8 +32,8 @@ class Clone:
         for parts, place in ((PRODUCT, self.root / product), (SYNTHESIS_INPUTS, self.root)):
             for part in parts:
                 if (ROOT / part).is_dir():
-                    ignored = shutil.ignore_patterns("__pycache__")
-                    shutil.copytree(ROOT / part, place / part, ignore=ignored)
+                    ignore_patterns = shutil.ignore_patterns("__pycache__")
+                    shutil.copytree(ROOT / part, place / part, ignore=ignore_patterns)
                 elif (ROOT / part).is_file():
                     shutil.copy(ROOT / part, place)
         if product != ".":
@@ -125,10 +125,10 @@ def test_the_wheel_that_the_base_has_is_installed_by_its_hash_and_compared(tmp_p
         "./vendor/triton_fleet-0.0.2-py3-none-any.whl (sha256 000000000000)",
         None,
     )
-    removed = {
+    removed_endpoints = {
         stack["stack"]: [
             resource["type"] for resource in stack["resources"] if resource["effect"] == "removed"
         ]
         for stack in product["stacks"]
     }
-    assert removed == {ENDPOINT: ["AWS::SQS::Queue"], "the shared stack": ["AWS::SQS::Queue"]}
+    assert removed_endpoints == {ENDPOINT: ["AWS::SQS::Queue"], "the shared stack": ["AWS::SQS::Queue"]}

@@ -77,8 +77,8 @@ def test_it_answers_a_batch_in_binary_and_refuses_one_that_is_larger_than_the_co
 
 def test_the_specs_sample_is_what_torch_computes() -> None:
     (sample,) = open_project(ROOT, "dev", [ENDPOINT]).load(ENDPOINT).spec.samples
-    wanted = computed(np.full((1, 3, 224, 224), 0.5, np.float32))[0, :4]
-    assert sample.outputs["OUTPUT__0"].first == pytest.approx(wanted.tolist(), abs=5e-5)
+    expected_values = computed(np.full((1, 3, 224, 224), 0.5, np.float32))[0, :4]
+    assert sample.outputs["OUTPUT__0"].first == pytest.approx(expected_values.tolist(), abs=5e-5)
 
 
 def test_status_and_tritons_log_call_the_stand_in_one(clone: Clone) -> None:
@@ -93,8 +93,10 @@ def test_the_model_that_is_shipped_is_what_its_script_makes(tmp_path: Path) -> N
     folder = tmp_path / "model.pt"
     script = ROOT / "examples/resnet_pt/make_model.py"
     subprocess.run([sys.executable, script, "--into", folder], check=True, capture_output=True)
-    ours, shipped = (torch.jit.load(str(file)) for file in (folder, MODEL))
-    assert str(ours.inlined_graph) == str(shipped.inlined_graph)
+    ours, shipped_policy = (torch.jit.load(str(file)) for file in (folder, MODEL))
+    assert str(ours.inlined_graph) == str(shipped_policy.inlined_graph)
     weights = ours.state_dict()
-    assert weights.keys() == shipped.state_dict().keys()
-    assert [name for name, each in shipped.state_dict().items() if not torch.equal(each, weights[name])] == []
+    assert weights.keys() == shipped_policy.state_dict().keys()
+    assert [
+        name for name, item in shipped_policy.state_dict().items() if not torch.equal(item, weights[name])
+    ] == []

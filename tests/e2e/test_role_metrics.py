@@ -54,7 +54,7 @@ class Measured:
         self.minutes += 1
         self.recorder.record(endpoint_id("zoo"), "AllTraffic", "invocations", 1.0)
         self.publisher.publish_now()
-        return {each["Namespace"] for each in self.zoo.client("cloudwatch").list_metrics()["Metrics"]}
+        return {metric["Namespace"] for metric in self.zoo.client("cloudwatch").list_metrics()["Metrics"]}
 
     def missing_permissions(self) -> object:
         """What the status says."""

@@ -149,9 +149,9 @@ def watched(account: ScaledAccount, monkeypatch: pytest.MonkeyPatch) -> Iterator
     describe, tell, steps = EmbeddedSageMaker.describe_endpoint, EmbeddedStack.tell, list[str]()
 
     def look(self: EmbeddedSageMaker, endpoint_name: str) -> Any:
-        found = describe(self, endpoint_name)
-        account.look(found["EndpointStatus"] if isinstance(found, dict) else found.endpoint_status)
-        return found
+        result = describe(self, endpoint_name)
+        account.look(result["EndpointStatus"] if isinstance(result, dict) else result.endpoint_status)
+        return result
 
     def step(self: EmbeddedStack, declared: Any, status: str, **told: Any) -> None:
         tell(self, declared, status, **told)

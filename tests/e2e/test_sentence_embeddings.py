@@ -43,8 +43,8 @@ client: Any = tritonclient.http  # it has no types
 def server(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TritonServer]:
     folder = tmp_path_factory.mktemp("sentence_embeddings")
     repository = folder / "models"
-    made = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
-    shutil.copytree(EXAMPLE / "models", repository, ignore=made)
+    omitted_files = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", repository, ignore=omitted_files)
     subprocess.run([sys.executable, EXAMPLE / "make_weights.py", "--into", repository], check=True)
     stage(repository, folder / "staged")
     environment = {
@@ -84,8 +84,8 @@ def test_the_embeddings_equal_those_of_transformers(server: TritonServer) -> Non
         tokens = model(**batch).last_hidden_state
     mask = batch["attention_mask"].unsqueeze(-1)
     mean = (tokens * mask).sum(1) / mask.sum(1)
-    expected = torch.nn.functional.normalize(mean, dim=1).numpy()
-    assert np.abs(_embed(server, [*SENTENCES, LONG]) - expected).max() <= 1e-4
+    expected_value = torch.nn.functional.normalize(mean, dim=1).numpy()
+    assert np.abs(_embed(server, [*SENTENCES, LONG]) - expected_value).max() <= 1e-4
 
 
 def test_sentences_that_mean_the_same_are_closer_than_others(server: TritonServer) -> None:
@@ -149,9 +149,11 @@ def test_the_same_weights_give_the_same_bytes_and_are_not_made_twice(tmp_path: P
     forced_text, second_content = run("--force")
     assert (text, skipped_text, forced_text) == ("written", "up to date", "written")
     assert content == untouched_content == second_content
-    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
-    assert left[:2] == ["minilm/1/model.onnx", "preprocess/1/tokenizer.json"]
-    assert all(name.startswith("preprocess/1/tokenizers/") for name in left[2:])
+    survivors = sorted(
+        path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()
+    )
+    assert survivors[:2] == ["minilm/1/model.onnx", "preprocess/1/tokenizer.json"]
+    assert all(name.startswith("preprocess/1/tokenizers/") for name in survivors[2:])
 
 
 def test_the_archive_brings_a_tokenizer_that_needs_no_other_package(tmp_path: Path) -> None:
@@ -169,8 +171,8 @@ def test_the_archive_brings_a_tokenizer_that_needs_no_other_package(tmp_path: Pa
 
 def test_the_shipped_locks_are_of_what_the_wheels_give_on_any_machine(tmp_path: Path) -> None:
     repository = tmp_path / "models"
-    made = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
-    shutil.copytree(EXAMPLE / "models", repository, ignore=made)
+    omitted_files = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", repository, ignore=omitted_files)
     subprocess.run([sys.executable, EXAMPLE / "make_weights.py", "--into", repository], check=True)
     digest = measure(FolderSource.of(repository)).digest
     for environment in ("dev", "staging", "prod"):

@@ -38,7 +38,7 @@ def clone(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name, value in json.loads(clone.fleet("local", "env", "--format", "json").stdout).items():
         monkeypatch.setenv(name, value)
     yield clone
-    for name in [each for each in os.environ if each.startswith("AWS_")]:
+    for name in [text for text in os.environ if text.startswith("AWS_")]:
         monkeypatch.delenv(name)
     assert clone.fleet("local", "down").returncode == 0
 

@@ -114,16 +114,16 @@ def test_clients_of_the_source_are_answered_as_they_expect_it(triton: SharedMode
     status, best = triton.named("resnet", img=img)
     assert (status, best["modelname"], len(best["result"])) == (200, "resnet", 3)
     _, objects = triton.named("yolov5", img=img)
-    assert sorted(each[0] for each in objects["result"]) == [0, 2]
+    assert sorted(item[0] for item in objects["result"]) == [0, 2]
     _, words = triton.named("bert_base", text=MASKED)
-    assert [set(each) for each in words["result"]] == [{"token", "score"}] * 5
+    assert [set(item) for item in words["result"]] == [{"token", "score"}] * 5
 
 
 def test_a_model_that_no_route_leads_to_cannot_be_called(triton: SharedModels) -> None:
-    status, said = triton.invoke(b"{}", attributes="model=yolov5s")
+    status, text = triton.invoke(b"{}", attributes="model=yolov5s")
     first_texts, versions = ["1"], ["1", "2"]
     tensors = {"resnet-tensors": first_texts, "yolov5-tensors": first_texts}
-    assert (status, said["models"]) == (
+    assert (status, text["models"]) == (
         404,
         {"resnet": first_texts, "yolov5": first_texts, "bert_base": versions, **tensors},
     )
@@ -139,9 +139,9 @@ def test_a_model_that_no_route_leads_to_cannot_be_called(triton: SharedModels) -
 def test_tensors_of_megabytes_pass_in_binary_form_both_ways(
     triton: SharedModels, route: str, name: str, shape: tuple[int, ...], wanted: tuple[int, ...]
 ) -> None:
-    sent = encode({name: np.full(shape, 0.5, np.float32)})
-    headers = {"Content-Type": sent.content_type, "X-Amzn-SageMaker-Custom-Attributes": f"model={route}"}
-    answer = triton.server.pool.request("POST", "/invocations", body=sent.body, headers=headers)
+    payload = encode({name: np.full(shape, 0.5, np.float32)})
+    headers = {"Content-Type": payload.content_type, "X-Amzn-SageMaker-Custom-Attributes": f"model={route}"}
+    answer = triton.server.pool.request("POST", "/invocations", body=payload.body, headers=headers)
     assert answer.status == 200
     assert decode(answer.data, answer.headers["Content-Type"])["output"].shape == wanted
 
@@ -163,7 +163,7 @@ def test_resnet_image_answers_the_three_best_classes_of_what_the_graph_computes(
     pixels = np.asarray(picture.resize((224, 224)), np.float32).transpose(2, 0, 1)[None] / np.float32(255)
     (scores,) = triton.session("resnet.onnx").run(["output"], {"input": pixels})[0]
     best = np.argsort(-scores)[:3]
-    answer = [each.split(":") for each in triton.result("resnet_image", "img", in_base64(picture))]
+    answer = [text.split(":") for text in triton.result("resnet_image", "img", in_base64(picture))]
     assert [(int(index), label) for _, index, label in answer] == [(n, f"class {n}") for n in best]
     assert [float(score) for score, *_ in answer] == pytest.approx(scores[best].tolist(), abs=1e-4)
 
@@ -194,20 +194,22 @@ def test_bert_base_text_answers_by_the_version_of_bert_base_that_it_is(
     ids = [101, 1996, 3125, 1997, 2166, 2003, 103, 1012, 102]
     feed = {"input_ids": [ids], "token_type_ids": [[0] * 9], "attention_mask": [[1] * 9]}
     session = triton.session(f"models/bert_base/{version}/model.bin")
-    logits = session.run(["output"], {name: np.array(each, np.int64) for name, each in feed.items()})[0][0, 6]
+    logits = session.run(["output"], {name: np.array(array, np.int64) for name, array in feed.items()})[0][
+        0, 6
+    ]
     shares = np.exp(logits) / np.exp(logits).sum()
     best = np.argsort(-shares)[:5]
     words = (triton.example / "models/bert_base_text/vocab.txt").read_text().split("\n")
     answer = triton.result("bert_base_text", "text", MASKED, version)
-    assert [each["token"] for each in answer] == [f"The goal of life is {words[n]}." for n in best]
-    assert [each["score"] for each in answer] == pytest.approx(shares[best].tolist(), rel=1e-4)
+    assert [entry["token"] for entry in answer] == [f"The goal of life is {words[n]}." for n in best]
+    assert [entry["score"] for entry in answer] == pytest.approx(shares[best].tolist(), rel=1e-4)
 
 
 def test_the_versions_differ_and_the_newest_answers_who_names_none(triton: SharedModels) -> None:
-    first, second, newest = (triton.result("bert_base_text", "text", MASKED, each) for each in (1, 2, None))
+    first, second, newest = (triton.result("bert_base_text", "text", MASKED, item) for item in (1, 2, None))
     assert first != second == newest
-    status, said = triton.ask("bert_base", {}, version=3)
-    assert (status, "version 3 is not found" in said) == (404, True)
+    status, text = triton.ask("bert_base", {}, version=3)
+    assert (status, "version 3 is not found" in text) == (404, True)
 
 
 def test_the_tensors_of_each_model_are_those_of_the_source(triton: SharedModels) -> None:
@@ -235,8 +237,8 @@ def test_the_tensors_of_each_model_are_those_of_the_source(triton: SharedModels)
 def test_what_a_caller_did_wrong_has_status_400_and_is_named(
     triton: SharedModels, model: str, name: str, text: str, said: str
 ) -> None:
-    status, told = triton.ask(model, {name: {**BYTES, "data": [text]}})
-    assert (status, told.startswith(said)) == (400, True)
+    status, report = triton.ask(model, {name: {**BYTES, "data": [text]}})
+    assert (status, report.startswith(said)) == (400, True)
 
 
 @pytest.mark.parametrize("written", SAMPLES, ids=lambda written: written["name"])

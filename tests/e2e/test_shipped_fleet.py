@@ -91,12 +91,12 @@ def test_every_shipped_endpoint_is_in_service_but_one_whose_package_is_missing_w
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_mode_answers_json_and_binary_json_alike(clone: Clone, mode: str) -> None:
-    name, where, inputs = MODES[mode]
+    name, where_mode, inputs = MODES[mode]
     endpoint = TritonEndpoint(name, client=clone.client("sagemaker-runtime"))
-    json, binary = (endpoint.invoke(encode(inputs, binary=each), **where) for each in (False, True))
+    json, binary = (endpoint.invoke(encode(inputs, binary=item), **where_mode) for item in (False, True))
     assert json.content_type == "application/json"
     assert binary.content_type.startswith(BINARY)
-    answers = [decode(each.body, each.content_type) for each in (json, binary)]
+    answers = [decode(item.body, item.content_type) for item in (json, binary)]
     assert answers[0].keys() == answers[1].keys()
     for output, array in answers[0].items():
         other_array = answers[1][output]
@@ -109,14 +109,14 @@ def test_a_mode_answers_json_and_binary_json_alike(clone: Clone, mode: str) -> N
 
 
 def test_each_mode_publishes_tritons_metrics_in_the_endpoints_own_namespace(clone: Clone) -> None:
-    for name, where, inputs in MODES.values():
+    for name, location, inputs in MODES.values():
         endpoint = TritonEndpoint(name, client=clone.client("sagemaker-runtime"))
-        endpoint.invoke(encode(inputs), **where)
+        endpoint.invoke(encode(inputs), **location)
     process = clone.fleet("dashboard", "resnet50", "--env", "local")
     assert process.returncode == 0, process.stderr
     metrics = clone.client("cloudwatch").list_metrics(MetricName="nv_inference_request_success")["Metrics"]
     names = {name for name, _, _ in MODES.values()} | {"shared-models"}
-    assert {each["Namespace"] for each in metrics} == {f"TritonFleet/{name}" for name in names}
+    assert {metric["Namespace"] for metric in metrics} == {f"TritonFleet/{name}" for name in names}
 
 
 def test_the_model_is_declared_over_the_prefix_of_its_locked_set(clone: Clone) -> None:
@@ -158,9 +158,9 @@ def test_the_clients_error_carries_tritons_message(clone: Clone) -> None:
 @pytest.mark.parametrize("form", ["inline", "json"])
 def test_fleet_invoke_asks_a_target_by_named_inputs(clone: Clone, tmp_path: Path, form: str) -> None:
     (tmp_path / "row.json").write_text(json.dumps([ROW]))
-    given = {"inline": json.dumps([ROW]), "json": f"@{tmp_path}/row.json"}
+    inputs = {"inline": json.dumps([ROW]), "json": f"@{tmp_path}/row.json"}
     process = clone.fleet(
-        "invoke", ENDPOINT, "--target", "top-classes.tar.gz", "--input", f"probabilities={given[form]}"
+        "invoke", ENDPOINT, "--target", "top-classes.tar.gz", "--input", f"probabilities={inputs[form]}"
     )
     assert process.returncode == 0, process.stderr
     outputs = {output["name"]: output for output in json.loads(process.stdout)["outputs"]}

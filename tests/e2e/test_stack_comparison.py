@@ -118,9 +118,9 @@ def test_what_is_imported_from_another_stack_is_left_to_the_cdk_cli(
 ) -> None:
     topic = {"Type": "AWS::SNS::Topic"}
     stacks.create("exporter", {"Topic": topic}, Outputs={"X": {"Value": "x", "Export": {"Name": "exported"}}})
-    importing = {"Topic": {**topic, "Properties": {"DisplayName": {"Fn::ImportValue": "exported"}}}}
-    stacks.create("importer", importing)
-    assembly = synthesised(tmp_path, "importer", {"Resources": importing}, tags={})
+    import_values = {"Topic": {**topic, "Properties": {"DisplayName": {"Fn::ImportValue": "exported"}}}}
+    stacks.create("importer", import_values)
+    assembly = synthesised(tmp_path, "importer", {"Resources": import_values}, tags={})
     assert not is_unchanged(access, assembly, "importer")
 
 
@@ -128,8 +128,8 @@ def test_a_stack_that_does_not_exist_or_was_rolled_back_is_left_to_the_cdk_cli(
     access: Access, stacks: Stacks, name: str, tmp_path: Path
 ) -> None:
     assert not is_unchanged(access, synthesised(tmp_path, "absent"), "absent")
-    broken = {"Broken": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "not a name!"}}}
-    if stacks.update(name, broken) == "UPDATE_ROLLBACK_COMPLETE":
+    broken_values = {"Broken": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "not a name!"}}}
+    if stacks.update(name, broken_values) == "UPDATE_ROLLBACK_COMPLETE":
         assert not is_unchanged(access, synthesised(tmp_path, name), name)
 
 

@@ -58,9 +58,9 @@ def test_every_command_of_the_walk_does_what_the_page_shows(
             for what in ("NAME", "EMAIL")
         },
     }
-    ended = list(type_walk(walk(), empty, settings, SET_UP))
-    assert len(ended) > 40
+    result = list(type_walk(walk(), empty, settings, SET_UP))
+    assert len(result) > 40
     wrong = [
-        f"{each.command} exited with {each.code}:\n{each.out}" for each in ended if not is_as_shown(each)
+        f"{item.command} exited with {item.code}:\n{item.out}" for item in result if not is_as_shown(item)
     ]
     assert not wrong, "\n".join(wrong)

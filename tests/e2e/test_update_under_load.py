@@ -57,22 +57,22 @@ def test_a_call_that_the_old_server_has_begun_is_answered_by_it_and_the_next_by_
     zoo: Zoo, tmp_path: Path
 ) -> None:
     with ThreadPoolExecutor(2) as threads:
-        updated = Updated(zoo, tmp_path, threads)
+        update = Updated(zoo, tmp_path, threads)
         zoo.upload("good.tar.gz", times(5))
         assert zoo.call("good.tar.gz") == 5.0
-        updated.go.open("w").close()
-        assert updated.call.result() == 6.0
-        updated.update.result()
+        update.go.open("w").close()
+        assert update.call.result() == 6.0
+        update.update.result()
     endpoint = zoo.client("sagemaker").describe_endpoint(EndpointName=ENDPOINT)
     assert endpoint["EndpointConfigName"] == "next"
-    assert updated.old.process.dead.is_set()
+    assert update.old.process.dead.is_set()
 
 
 def test_a_host_that_is_closed_does_not_wait_for_such_a_call(zoo: Zoo, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as threads:
-        updated = Updated(zoo, tmp_path, threads)
+        update = Updated(zoo, tmp_path, threads)
         zoo.host.close()
-        assert updated.old.process.dead.is_set()
+        assert update.old.process.dead.is_set()
         with pytest.raises(ClientError, match="ModelError"):
-            updated.call.result()
-        updated.update.result()
+            update.call.result()
+        update.update.result()

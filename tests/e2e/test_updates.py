@@ -122,11 +122,11 @@ class TestInstanceTypeOfAScaledVariant:
         before, scaling, runs = scaled.served(), scaled.scaling(), scaled.type
         scaled.change(type=scaled.other_type())
         scaled.deploys.host.failure = "no capacity"
-        done = scaled.deploys.fleet("deploy", "--env", "dev", "--locked", "--yes")
+        result = scaled.deploys.fleet("deploy", "--env", "dev", "--locked", "--yes")
         scaled.deploys.host.failure = ""
         scaled.change(type=runs)
-        assert done.returncode == 1
-        assert "no capacity" in done.stderr
+        assert result.returncode == 1
+        assert "no capacity" in result.stderr
         assert scaled.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_COMPLETE"
         assert scaled.served().config_name == before.config_name
         assert scaled.scaling() == scaling
@@ -223,10 +223,10 @@ def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(a
     removed_number = len(account.deploys.host.removed)
     account.change(type=account.other_type())
     account.deploys.host.while_serving = lambda: ring(account, but=before.config_name)
-    done = account.deploys.fleet("deploy", "--env", "dev", "--locked")
+    result = account.deploys.fleet("deploy", "--env", "dev", "--locked")
     account.deploys.host.while_serving = None
-    text = " ".join(done.stderr.split())
-    assert done.returncode == 1
+    text = " ".join(result.stderr.split())
+    assert result.returncode == 1
     assert "The update was rolled back: CloudWatch alarm in ALARM" in text
     assert "rollback_on: []" in text
     assert "continued the rollback of sentences: it serves what it served before the update" in text

@@ -81,9 +81,9 @@ def test_each_removal_is_listed_and_fails_even_if_its_type_is_expected(folder: P
         'EndpointModel(scope, "Model"',
         'EndpointModel(scope, "Served"',
     ):
-        changed = check(folder, other, "--env", "staging")
+        changed_value = check(folder, other, "--env", "staging")
         expected_texts = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig")
-        allowed = check(
+        allowed_names = check(
             folder,
             other,
             "--env",
@@ -92,34 +92,34 @@ def test_each_removal_is_listed_and_fails_even_if_its_type_is_expected(folder: P
         )
     assert f" compared with {VERSION} ({other.parent.parent}/lib/" in same[1][0]
     assert (same[0], same[1][1:]) == (0, ["staging: no template changes (3 stacks)"])
-    assert changed[0] == 1
-    kinds = [line.split()[:2] for line in changed[1] if line.startswith("  ")]
+    assert changed_value[0] == 1
+    kinds = [line.split()[:2] for line in changed_value[1] if line.startswith("  ")]
     assert kinds.count(["removed", "AWS::SageMaker::Model"]) == 2
     assert kinds.count(["replaced", "AWS::SageMaker::EndpointConfig"]) == 2
-    assert changed[1][-1].startswith("6 changes would replace or remove a resource or are unsafe; ")
-    assert allowed[0] == 1
-    assert allowed[1][:-1] == changed[1][:-1]
-    assert allowed[1][-1].startswith("4 changes ")
+    assert changed_value[1][-1].startswith("6 changes would replace or remove a resource or are unsafe; ")
+    assert allowed_names[0] == 1
+    assert allowed_names[1][:-1] == changed_value[1][:-1]
+    assert allowed_names[1][-1].startswith("4 changes ")
 
 
 @pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="half a minute: FLEET_SLOW=1 runs it")
 def test_each_replacement_is_listed_and_fails_unless_it_is_expected(folder: Path, other: Path) -> None:
     with patched(other, "triton_endpoints/endpoint/model.py", "image=endpoint.image.uri", 'image="other:1"'):
-        changed = check(folder, other, "--env", "staging")
+        changed_value = check(folder, other, "--env", "staging")
         expected_texts = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig", "AWS::CloudWatch::Alarm")
-        allowed = check(
+        allowed_names = check(
             folder,
             other,
             "--env",
             "staging",
             *(f"--expect={expected_text}" for expected_text in expected_texts),
         )
-    assert changed[0] == 1
-    kinds = [line.split()[:2] for line in changed[1] if line.startswith("  ")]
-    assert kinds.count(["replaced", "AWS::SageMaker::Model"]) == 2, changed[1]
-    assert kinds.count(["replaced", "AWS::SageMaker::EndpointConfig"]) == 2, changed[1]
-    assert kinds.count(["updated", "AWS::SageMaker::Endpoint"]) == 2, changed[1]
-    assert allowed == (0, changed[1][:-1])
+    assert changed_value[0] == 1
+    kinds = [line.split()[:2] for line in changed_value[1] if line.startswith("  ")]
+    assert kinds.count(["replaced", "AWS::SageMaker::Model"]) == 2, changed_value[1]
+    assert kinds.count(["replaced", "AWS::SageMaker::EndpointConfig"]) == 2, changed_value[1]
+    assert kinds.count(["updated", "AWS::SageMaker::Endpoint"]) == 2, changed_value[1]
+    assert allowed_names == (0, changed_value[1][:-1])
 
 
 def test_the_other_version_synthesises_with_its_own_settings(folder: Path, other: Path) -> None:

@@ -114,10 +114,10 @@ def _resolve(root: Path) -> None:
 
 
 def _print(found: list[Finding], root: Path) -> None:
-    with redirect_stderr(io.StringIO()) as written:
+    with redirect_stderr(io.StringIO()) as output:
         show_findings(found)
-    said = [written.getvalue(), as_json(found, root), as_sarif(found, root, root), as_github(found, root)]
-    "".join(said).encode()
+    text = [output.getvalue(), as_json(found, root), as_sarif(found, root, root), as_github(found, root)]
+    "".join(text).encode()
 
 
 def seeds() -> list[bytes]:
@@ -248,7 +248,7 @@ def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]
         "--keep", type=Path, default=Path("fuzz-crashes"), help="where inputs that break are kept"
     )
     options = parser.parse_args()
-    number, broken, began = 0, set[str](), time.monotonic()
+    number, broken_values, began = 0, set[str](), time.monotonic()
     for data in mutated(inputs, random.Random(options.seed)):
         if time.monotonic() - began >= options.seconds:
             break
@@ -258,17 +258,17 @@ def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} {last.filename}:{last.lineno}"
-            if place not in broken:
-                broken.add(place)
+            if place not in broken_values:
+                broken_values.add(place)
                 options.keep.mkdir(parents=True, exist_ok=True)
                 file = options.keep / hashlib.sha256(data).hexdigest()[:16]
                 file.write_bytes(data)
                 print(f"{place}: {str(error)[:200]}\n  kept as {file}", flush=True)
     seconds = time.monotonic() - began
     print(
-        f"{number:,} inputs in {seconds:.0f} s, {number / seconds:.0f} a second; {len(broken)} ways to break it"
+        f"{number:,} inputs in {seconds:.0f} s, {number / seconds:.0f} a second; {len(broken_values)} ways to break it"
     )
-    return int(bool(broken))
+    return int(bool(broken_values))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def test_every_seed_is_judged() -> None:
 
 
 def _try(count: int, seed: int) -> None:
-    tried = list(islice(mutated(seeds(), random.Random(seed)), count))
-    for data in tried:
+    inputs = list(islice(mutated(seeds(), random.Random(seed)), count))
+    for data in inputs:
         one_input(data)
-    assert len(set(tried)) > count / 2
+    assert len(set(inputs)) > count / 2

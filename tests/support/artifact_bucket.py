@@ -94,8 +94,8 @@ def empty_bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
     for key in bucket.held():
         s3.delete_object(Bucket=BUCKET, Key=key)
     for page in bucket.sagemaker.get_paginator("list_models").paginate():
-        for each in page["Models"]:
-            bucket.sagemaker.delete_model(ModelName=each["ModelName"])
+        for entry in page["Models"]:
+            bucket.sagemaker.delete_model(ModelName=entry["ModelName"])
     for file in (*folder.root.glob("model_specs/*.yaml"), *folder.root.glob("locks/dev/*")):
         file.unlink()
 

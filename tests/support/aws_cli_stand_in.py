@@ -85,10 +85,10 @@ def parse(words: Sequence[str]) -> Call:
 
 def _tail(group: str = "", *rest: str) -> Call:
     """The call that `logs tail GROUP` makes: events of a group since a time that is a number and a unit ago."""
-    given = dict(zip(rest[::2], rest[1::2], strict=True))
-    if unknown := sorted(given.keys() - TAIL.keys()):
+    inputs = dict(zip(rest[::2], rest[1::2], strict=True))
+    if unknown := sorted(inputs.keys() - TAIL.keys()):
         raise WrongCommandError(f"aws logs tail has no {unknown[0]}")
-    tail = TAIL | given
+    tail = TAIL | inputs
     ago = re.fullmatch(r"([0-9]+)([smhdw])", tail["--since"])
     if ago is None:
         raise WrongCommandError(f"aws logs tail --since takes no {tail['--since']}")

@@ -99,13 +99,13 @@ class CatalogSamples:
     ) -> None:
         """The list of hosting types by region, its day, and the schemas of a model and a log group."""
         known_regions = {"eu-north-1": ["ml.g5.xlarge", "ml.g5.2xlarge"]} if regions is None else regions
-        listed = {
+        entries = {
             "description": "gathered",
             **{region: {"enum": types} for region, types in known_regions.items()},
         }
         folder = "data/schemas/extensions/aws_sagemaker_hosting"
         files = {
-            f"{folder}/instancetype_enum.json": listed,
+            f"{folder}/instancetype_enum.json": entries,
             "data/schemas/resources/model.json": {
                 "properties": {"ModelName": {"type": "string", "description": "text", "minLength": 0}},
                 "readOnlyProperties": ["/properties/ModelArn"],
@@ -124,7 +124,7 @@ class CatalogSamples:
     def sdk(self, version: str = "1.0.0", versions: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """The list of Triton's images: accounts by release and region."""
         known_versions = {"25.04": {"eu-west-1": "111111111111"}} if versions is None else versions
-        listed = {
+        entries = {
             name: {
                 "registries": accounts,
                 "repository": "sagemaker-tritonserver",
@@ -132,7 +132,7 @@ class CatalogSamples:
             }
             for name, accounts in known_versions.items()
         }
-        files = {"image_uri_config/sagemaker-tritonserver.json": {"versions": listed}}
+        files = {"image_uri_config/sagemaker-tritonserver.json": {"versions": entries}}
         self._package("sagemaker-core", version, files, module="sagemaker/core")
 
     def price_list(
@@ -143,7 +143,7 @@ class CatalogSamples:
         **changes: Any,
     ) -> Path:
         """A price list of a region with the prices of each hosting type; one of training is always among them."""
-        offers = [("Hosting", name, price) for name, each in prices.items() for price in each]
+        offers = [("Hosting", name, price) for name, item in prices.items() for price in item]
         products, terms = dict[str, Any](), dict[str, Any]()
         for number, (component, name, price) in enumerate([*offers, ("Training", "ml.g5.xlarge", "9.99")]):
             about = {"component": component, "instanceName": name, "regionCode": region}

@@ -21,6 +21,6 @@ def cfn_lint(templates: Iterable[Path]) -> list[tuple[str, str, str]]:
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     assert process.stdout, process.stderr
     return [
-        (Path(each["Filename"]).name, each["Rule"]["Id"], each["Message"])
-        for each in json.loads(process.stdout)
+        (Path(entry["Filename"]).name, entry["Rule"]["Id"], entry["Message"])
+        for entry in json.loads(process.stdout)
     ]

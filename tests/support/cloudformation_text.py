@@ -41,9 +41,9 @@ class Deployment:
             case {"Fn::Split": [delimiter, text]} if len(given) == 1:
                 return str(self.value(text)).split(delimiter)
             case dict():
-                return {key: each for key, inner in given.items() if (each := self.value(inner)) is not None}
+                return {key: item for key, inner in given.items() if (item := self.value(inner)) is not None}
             case list():
-                return [each for inner in given if (each := self.value(inner)) is not None]
+                return [item for inner in given if (item := self.value(inner)) is not None]
         return given
 
     def _substituted(self, text: str, variables: Mapping[str, Any]) -> str:

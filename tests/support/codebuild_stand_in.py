@@ -96,12 +96,16 @@ class StandInCodeBuild:
         return url.removeprefix(f"s3://{BUCKET}/").removesuffix("request.json")
 
     def _shown(self, id: str) -> dict[str, Any]:
-        failed = {"phaseType": "BUILD", "phaseStatus": "FAILED", "contexts": [{"message": self.reason}]}
+        failed_values = {
+            "phaseType": "BUILD",
+            "phaseStatus": "FAILED",
+            "contexts": [{"message": self.reason}],
+        }
         return {
             "id": id,
             "buildStatus": self.status[id],
             "currentPhase": "BUILD",
-            "phases": [failed] if self.reason else [],
+            "phases": [failed_values] if self.reason else [],
             "logs": {"groupName": "group", "streamName": "stream"},
         }
 

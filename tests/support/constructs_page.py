@@ -56,9 +56,9 @@ def constructs_page() -> str:
 
 
 def _entries(owner: str) -> Iterator[tuple[str, Any]]:
-    found = getattr(triton_endpoints, owner)
-    yield owner, found
-    for name, member in _members(found):
+    result = getattr(triton_endpoints, owner)
+    yield owner, result
+    for name, member in _members(result):
         yield f"{owner}.{name}", member
 
 
@@ -66,8 +66,8 @@ def _members(owner: object) -> Iterator[tuple[str, Any]]:
     """The public members that our classes define, those of our bases too."""
     if not inspect.isclass(owner):
         return
-    ours = [each for each in owner.__mro__ if each.__module__.startswith("triton_endpoints")]
-    names = {name for each in ours for name in vars(each) if not name.startswith(("_", "jsii"))}
+    ours = [item for item in owner.__mro__ if item.__module__.startswith("triton_endpoints")]
+    names = {name for item in ours for name in vars(item) if not name.startswith(("_", "jsii"))}
     own_fields = {field.name for field in fields(owner)} if is_dataclass(owner) else set()
     for name in sorted(names - own_fields):
         member = inspect.getattr_static(owner, name)
@@ -89,9 +89,9 @@ def _default(parameter: inspect.Parameter) -> str:
 
 
 def _part(name: str) -> str:
-    found = getattr(triton_endpoints, name)
-    text = [f"## {name}\n", _described(found, found)]
-    for member, value in _members(found):
+    result = getattr(triton_endpoints, name)
+    text = [f"## {name}\n", _described(result, result)]
+    for member, value in _members(result):
         if isinstance(value, property):
             text.append(f"### {name}.{member}\n\n{_prose(inspect.getdoc(value) or '')}\n")
         else:
@@ -118,7 +118,7 @@ def _keys(documented: object) -> dict[str, str]:
     model = SPEC_MODELS.get(getattr(documented, "__name__", ""))
     model_fields = model.model_fields.items() if model else ()
     return {
-        name: " ".join((each.description or "").split()).replace("|", "\\|") for name, each in model_fields
+        name: " ".join((item.description or "").split()).replace("|", "\\|") for name, item in model_fields
     }
 
 
@@ -145,16 +145,16 @@ def _prose(doc: str) -> str:
 
 def _arguments(doc: str) -> dict[str, str]:
     """What a docstring says of each argument or attribute."""
-    found, name, section = dict[str, str](), "", ""
+    result, name, section = dict[str, str](), "", ""
     for line in doc.splitlines():
         if heading := _SECTION.match(line):
             section = heading[1]
         elif section in ("Args", "Attributes") and (entry := re.match(r" {4}(\**\w+): (.*)", line)):
             name = entry[1].lstrip("*")
-            found[name] = entry[2]
+            result[name] = entry[2]
         elif section in ("Args", "Attributes") and name and line.strip():
-            found[name] += f" {line.strip()}"
-    return {key: text.replace("|", "\\|") for key, text in found.items()}
+            result[name] += f" {line.strip()}"
+    return {key: text.replace("|", "\\|") for key, text in result.items()}
 
 
 if __name__ == "__main__":

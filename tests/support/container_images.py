@@ -86,8 +86,10 @@ class ContainerRepository:
     def blob(self, content: bytes, media_type: str) -> dict[str, Any]:
         """The descriptor of a layer or a configuration, which is uploaded if the repository lacks it."""
         digest = digest_of(content)
-        known = self.ecr.batch_check_layer_availability(repositoryName=self.name, layerDigests=[digest])
-        if not known["layers"]:
+        known_values = self.ecr.batch_check_layer_availability(
+            repositoryName=self.name, layerDigests=[digest]
+        )
+        if not known_values["layers"]:
             self.upload(content)
         return {"mediaType": media_type, "digest": digest, "size": len(content)}
 
@@ -126,8 +128,8 @@ class ContainerRepository:
 
     def put(self, manifest: Mapping[str, Any], tag: str | None = None) -> str:
         """PutImage; its digest."""
-        tagged = {} if tag is None else {"imageTag": tag}
-        put = self.ecr.put_image(repositoryName=self.name, imageManifest=json.dumps(manifest), **tagged)
+        tag_values = {} if tag is None else {"imageTag": tag}
+        put = self.ecr.put_image(repositoryName=self.name, imageManifest=json.dumps(manifest), **tag_values)
         digest: str = put["image"]["imageId"]["imageDigest"]
         return digest
 

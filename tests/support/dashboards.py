@@ -58,7 +58,9 @@ class Dashboard:
     def annotations(self) -> dict[str, list[tuple[float, str, str]]]:
         """Value, label and colour of each annotation, by its graph."""
         return {
-            title: [(each["value"], each["label"], each["color"]) for each in held_annotations["horizontal"]]
+            title: [
+                (entry["value"], entry["label"], entry["color"]) for entry in held_annotations["horizontal"]
+            ]
             for title, graph in self.graphs.items()
             if (held_annotations := graph.get("annotations"))
         }

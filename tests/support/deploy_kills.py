@@ -28,13 +28,13 @@ class KilledDeploys:
 
     def run(self) -> None:
         """Kill so many deploys, and see that the next one finishes each."""
-        seconds = {anew: self._uninterrupted(anew=anew) for anew in (True, False)[KILLS < ANEW :]}
+        seconds = {is_first: self._uninterrupted(anew=is_first) for is_first in (True, False)[KILLS < ANEW :]}
         files = self._files()
         for number, kill in enumerate(kills(list(Victims)), 1):
-            anew = number % ANEW == 0
-            self._change(number, anew=anew)
+            is_first = number % ANEW == 0
+            self._change(number, anew=is_first)
             process = self.account.start_deploy()
-            said_kill = kill_after(process, kill.share * seconds[anew], kill.victims)
+            said_kill = kill_after(process, kill.share * seconds[is_first], kill.victims)
             self.tally.ended_before += not was_killed(process)
             self._finish(kill, said_kill)
             self._require_as_locked(kill)
@@ -66,8 +66,8 @@ class KilledDeploys:
         self._wait_for_the_cli()
 
     def _wait_for_the_cli(self) -> None:
-        _, left = psutil.wait_procs(self.account.cdk_processes(), timeout=SECONDS)
-        assert left == []
+        _, survivors = psutil.wait_procs(self.account.cdk_processes(), timeout=SECONDS)
+        assert survivors == []
 
     def _require_as_locked(self, kill: Kill) -> None:
         account, sagemaker = self.account, self.account.client("sagemaker")

@@ -47,10 +47,12 @@ class Example:
             (root / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / place, root / place)
         shutil.copytree(ROOT / "profiles", root / "profiles", dirs_exist_ok=True)
-        text, here = (folder / "examples" / self.folder for folder in (ROOT, root))
-        shutil.copytree(text / "models", here / "models", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        text, own_text = (folder / "examples" / self.folder for folder in (ROOT, root))
+        shutil.copytree(
+            text / "models", own_text / "models", ignore=shutil.ignore_patterns("__pycache__", ".*")
+        )
         for script, into in self.scripts.items():
-            command: list[str | Path] = [sys.executable, text / script, "--into", here / into]
+            command: list[str | Path] = [sys.executable, text / script, "--into", own_text / into]
             subprocess.run(command, check=True, capture_output=True)
 
 
@@ -89,7 +91,7 @@ class Deployed:
     def metric(self, namespace: str, name: str, statistic: str) -> float:
         """One statistic of a metric of SageMaker's in the embedded CloudWatch, over all that was."""
         self.publisher.publish_now()
-        now = datetime.now(UTC)
+        current_time = datetime.now(UTC)
         points = client(self.aws, "cloudwatch").get_metric_statistics(
             Namespace=namespace,
             MetricName=name,
@@ -97,8 +99,8 @@ class Deployed:
                 {"Name": "EndpointName", "Value": self.name},
                 {"Name": "VariantName", "Value": "AllTraffic"},
             ],
-            StartTime=now - timedelta(hours=1),
-            EndTime=now + timedelta(minutes=1),
+            StartTime=current_time - timedelta(hours=1),
+            EndTime=current_time + timedelta(minutes=1),
             Period=86400,
             Statistics=[statistic],
         )["Datapoints"]

@@ -105,11 +105,11 @@ class Deploys:
         assert process.poll() is None, process.communicate()
         process.send_signal(number)
         may_go.set()
-        said, _ = process.communicate(timeout=SECONDS)
+        text, _ = process.communicate(timeout=SECONDS)
         thread.join()
-        _, left = psutil.wait_procs(self.cdk_processes(), timeout=SECONDS)
-        assert left == []
-        return process.returncode, said
+        _, survivors = psutil.wait_procs(self.cdk_processes(), timeout=SECONDS)
+        assert survivors == []
+        return process.returncode, text
 
     def start_deploy(self, *options: str) -> subprocess.Popen[str]:
         """Deploy the environment `dev` in the background; it says everything on its output."""
@@ -129,14 +129,14 @@ class Deploys:
 
     def cdk_processes(self) -> list[psutil.Process]:
         """The CDK CLI's processes of this folder, its app included."""
-        found = []
+        result = []
         for process in psutil.process_iter():
             try:
                 if Path(process.cwd()).is_relative_to(self.folder.root):
-                    found.append(process)
+                    result.append(process)
             except (psutil.NoSuchProcess, psutil.AccessDenied):
                 continue
-        return found
+        return result
 
     def client(self, service: str) -> Any:
         return client(self.aws, service)

@@ -69,7 +69,7 @@ def read_pages() -> list[Page]:
 
 def read_page(name: str, text: str) -> Page:
     blocks, prose = _apart(text)
-    named = [
+    named_values = [
         Documented(
             name, prose.count("\n", 0, match.start()) + 1, " ".join(match[1].replace("\\|", "|").split())
         )
@@ -78,22 +78,22 @@ def read_page(name: str, text: str) -> Page:
     commands = [
         replace(command, section=block.section) for block in blocks for command in _typed(name, block)
     ]
-    return Page(name, commands, named)
+    return Page(name, commands, named_values)
 
 
 def _apart(text: str) -> tuple[list[Block], str]:
     """The blocks, and the text with an empty line for each of theirs."""
     blocks: list[Block] = []
     prose: list[str] = []
-    fenced = indented_begins = False
+    is_fenced = indented_begins = False
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
-        begins = not fenced and line.startswith("    ") and (indented_begins or not prose or not prose[-1])
+        begins = not is_fenced and line.startswith("    ") and (indented_begins or not prose or not prose[-1])
         if fence := FENCE.match(line):
-            fenced = not fenced
-            if fenced:
+            is_fenced = not is_fenced
+            if is_fenced:
                 blocks.append(Block(section, fence[1], number + 1))
-        elif fenced:
+        elif is_fenced:
             blocks[-1].lines.append(line)
         elif begins:
             if not indented_begins:
@@ -102,7 +102,7 @@ def _apart(text: str) -> tuple[list[Block], str]:
         elif line.startswith("## "):
             section = line.removeprefix("## ")
         indented_begins = begins
-        prose.append("" if fence or fenced or begins else line)
+        prose.append("" if fence or is_fenced or begins else line)
     return blocks, "\n".join(prose)
 
 

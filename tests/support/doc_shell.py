@@ -94,7 +94,7 @@ class DocShell:
         return self._type(commands)
 
     def _type(self, commands: Sequence[Documented]) -> Iterator[Ended]:
-        asked, requests = os.pipe()
+        request, requests = os.pipe()
         replies, answer = os.pipe()
         environment = {
             **os.environ,
@@ -113,7 +113,7 @@ class DocShell:
         ) as bash:
             os.close(requests)
             os.close(replies)
-            with os.fdopen(asked, "rb") as questions, os.fdopen(answer, "wb", buffering=0) as answers:
+            with os.fdopen(request, "rb") as questions, os.fdopen(answer, "wb", buffering=0) as answers:
                 yield from self._ends(commands, questions, answers)
         assert bash.returncode == 0
 
@@ -160,8 +160,8 @@ def refuse_what_may_not_be_typed(command: Documented) -> None:
     if "`" in command.text or re.search(r'"[^"]*\$\(', command.text):
         raise MayNotBeTypedError(f"{command}: a program is called within quotes")
     for program, *words in simple_commands(command.text):
-        allowed = MAY_BE_TYPED.get(program, "(?!)")
-        if not re.fullmatch(allowed, next(iter(words), "")):
+        allowed_names = MAY_BE_TYPED.get(program, "(?!)")
+        if not re.fullmatch(allowed_names, next(iter(words), "")):
             raise MayNotBeTypedError(
                 f"{command}: no test types {' '.join([program, *words[:1]])}; {ELSEWHERE}"
             )
@@ -169,11 +169,11 @@ def refuse_what_may_not_be_typed(command: Documented) -> None:
 
 def fleet(words: list[str]) -> None:
     """`fleet WORDS`, whose handlers of signals do not outlive it."""
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    kept_value = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         run_to_exit(lambda: app(words, prog_name="fleet"))
     finally:
-        for number, handler in kept.items():
+        for number, handler in kept_value.items():
             signal.signal(number, handler)
 
 

@@ -63,9 +63,9 @@ class DockerCalls:
         """Build an image; what `docker image inspect` shows of it."""
         assert self.try_build(dockerfile, *options, tag=tag) == 0, self.err
         assert self.call("image", "inspect", tag) == 0, self.err
-        (shown,) = json.loads(self.out)
-        assert isinstance(shown, dict)
-        return shown
+        (output,) = json.loads(self.out)
+        assert isinstance(output, dict)
+        return output
 
     def refusal(self, dockerfile: str, *options: str) -> str:
         """What a build that fails writes last, without the name of the stand-in."""
@@ -78,7 +78,7 @@ class DockerCalls:
         assert self.call("create", TAG, "serve") == 0
         assert self.call("export", self.out.decode().strip()) == 0
         with tarfile.open(fileobj=io.BytesIO(self.out)) as tar:
-            rows = ((each.name, tar.extractfile(each)) for each in tar)
+            rows = ((item.name, tar.extractfile(item)) for item in tar)
             return {
                 name: file.read().decode() if file else None
                 for name, file in rows

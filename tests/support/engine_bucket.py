@@ -135,7 +135,7 @@ class EngineBucket:
     def files(self, key: str) -> dict[str, bytes]:
         """The files of an archive, by path, in their order."""
         with tarfile.open(fileobj=io.BytesIO(self.artifacts.body(key))) as tar:
-            files = {each.name: tar.extractfile(each) for each in tar if each.isfile()}
+            files = {item.name: tar.extractfile(item) for item in tar if item.isfile()}
             return {path: file.read() for path, file in files.items() if file is not None}
 
 

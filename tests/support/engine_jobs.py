@@ -73,8 +73,8 @@ class ScriptedSageMaker:
         self.logs.add_response(
             "describe_log_streams", {"logStreams": [{"logStreamName": "job/algo-1"}]}, None
         )
-        found = [{"message": event} for event in events]
-        self.logs.add_response("get_log_events", {"events": found, "nextForwardToken": events[-1]}, None)
+        result = [{"message": event} for event in events]
+        self.logs.add_response("get_log_events", {"events": result, "nextForwardToken": events[-1]}, None)
         self.logs.add_response("get_log_events", {"events": [], "nextForwardToken": events[-1]}, None)
 
     @property

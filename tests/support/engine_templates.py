@@ -62,7 +62,7 @@ def _statements(template: Template, role: str) -> dict[str, dict[str, Any]]:
     (policy,) = [
         policy["Properties"] for policy in policies if {"Ref": role} in policy["Properties"]["Roles"]
     ]
-    return {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+    return {statement["Sid"]: statement for statement in policy["PolicyDocument"]["Statement"]}
 
 
 def job_role_parameter(template: Template) -> dict[str, Any]:

@@ -156,8 +156,8 @@ class FaultyS3:
             answer = Answer(response.status, response.getheaders(), response.read())
         finally:
             connection.close()
-        for wanted, change in self._changes:
-            answer = change(answer) if wanted(request) else answer
+        for expected_values, change in self._changes:
+            answer = change(answer) if expected_values(request) else answer
         return answer
 
     def _add(self, wanted: Wanted, answer: Callable[[Request], Answer | None] | None, times: int) -> Fault:

@@ -22,7 +22,7 @@ def cost(before: str | None, after: str) -> CostChange:
 def change(
     name: str = "sentences", effect: UpdateEffect = UpdateEffect.IN_PLACE, **keys: Any
 ) -> EndpointChange:
-    known: dict[str, Any] = {
+    known_values: dict[str, Any] = {
         "environment": "prod",
         "endpoint": name,
         "owner": None,
@@ -43,7 +43,7 @@ def change(
         "warnings": (),
         "resources": (),
     }
-    return EndpointChange(**{**known, **keys})
+    return EndpointChange(**{**known_values, **keys})
 
 
 def fleet(*endpoints: EndpointChange, **keys: Any) -> FleetChange:

@@ -42,12 +42,12 @@ def simple_commands(text: str) -> list[list[str]]:
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     calls: list[list[str]] = [[]]
-    redirected = False
+    is_redirected = False
     for word in lexer:
-        if redirected:
-            redirected = False
+        if is_redirected:
+            is_redirected = False
         elif set(word) <= set("<>"):
-            redirected = True
+            is_redirected = True
         elif set(word) <= set("();|&"):
             calls.append([])
         elif calls[-1] or not re.match(r"\w+=|\$$|[{}]", word):

@@ -82,14 +82,16 @@ class Account:
         """A factory like boto3.client: `before` sees each call's name and body, `after` its name and answer."""
 
         def make(service: str) -> Any:
-            made = self._client(service)
+            answer = self._client(service)
             if before:
-                made.meta.events.register(
+                answer.meta.events.register(
                     "before-call", lambda model, params, **_: before(model.name, str(params["body"]))
                 )
             if after:
-                made.meta.events.register("after-call", lambda model, parsed, **_: after(model.name, parsed))
-            return made
+                answer.meta.events.register(
+                    "after-call", lambda model, parsed, **_: after(model.name, parsed)
+                )
+            return answer
 
         return cache(make)
 
@@ -165,12 +167,16 @@ class Guarded:
         metric = {"Namespace": "Tests", "MetricName": name.partition("-")[0], "Statistic": "Average"}
         if name.startswith("one-more"):
             metric["MetricName"] = name
-        tracking = {"TargetValue": value, "CustomizedMetricSpecification": metric, "ScaleInCooldown": 0}
+        tracking_values = {
+            "TargetValue": value,
+            "CustomizedMetricSpecification": metric,
+            "ScaleInCooldown": 0,
+        }
         self.scaling.put_scaling_policy(
             **self.target,
             PolicyName=name,
             PolicyType="TargetTrackingScaling",
-            TargetTrackingScalingPolicyConfiguration=tracking,
+            TargetTrackingScalingPolicyConfiguration=tracking_values,
         )
 
     def put_action(self, name: str, schedule: str, **more: Any) -> None:
@@ -181,7 +187,7 @@ class Guarded:
 
     def registered(self) -> dict[str, Any]:
         """The whole scaling as AWS describes it, without what AWS gives it anew."""
-        found = {
+        result = {
             "ScalableTargets": self.scaling.describe_scalable_targets(
                 **COUNT, ResourceIds=[self.target["ResourceId"]]
             ),
@@ -190,13 +196,13 @@ class Guarded:
         }
         return {
             kind: sorted(
-                ({k: v for k, v in each.items() if k not in _READ_ONLY} for each in answer[kind]), key=str
+                ({k: v for k, v in entry.items() if k not in _READ_ONLY} for entry in answer[kind]), key=str
             )
-            for kind, answer in found.items()
+            for kind, answer in result.items()
         } | {
             "Tags": [
                 self.tags(scalable_target["ScalableTargetARN"])
-                for scalable_target in found["ScalableTargets"]["ScalableTargets"]
+                for scalable_target in result["ScalableTargets"]["ScalableTargets"]
             ]
         }
 
@@ -229,8 +235,8 @@ class Guarded:
         return "Contents" in self.s3.list_objects_v2(Bucket=BUCKET, Prefix=self._key)
 
     def saved(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.load(self.s3.get_object(Bucket=BUCKET, Key=self._key)["Body"])
-        return found
+        result: dict[str, Any] = json.load(self.s3.get_object(Bucket=BUCKET, Key=self._key)["Body"])
+        return result
 
     @property
     def _key(self) -> str:
@@ -250,10 +256,14 @@ class Guarded:
         """What the framework answers CloudFormation."""
         environ = {"BUCKET": BUCKET, "SECONDS": str(SECONDS_TO_WAIT)}
         client = clients or self.account.plain
-        begun = {**event, **handler(event, None, client, environ), **({"Deadline": 0} if is_late else {})}
-        while not (answer := is_complete(begun, None, client, environ))["IsComplete"]:
+        started_names = {
+            **event,
+            **handler(event, None, client, environ),
+            **({"Deadline": 0} if is_late else {}),
+        }
+        while not (answer := is_complete(started_names, None, client, environ))["IsComplete"]:
             self.meanwhile()
-        return {**begun, **answer}
+        return {**started_names, **answer}
 
     def answer_too_late(self, event: Mapping[str, Any], clients: Clients | None = None) -> dict[str, Any]:
         """The same when the guard has waited for as long as it may."""

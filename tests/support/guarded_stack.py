@@ -81,17 +81,17 @@ class GuardedStack:
             metric: metric if is_earlier else f"{metric}-{type}-{value:g}"
             for metric, value in targets.items()
         }
-        guarded = {
+        guarded_endpoint = {
             "ServiceToken": TOKEN,
             "EndpointName": self.name,
             "VariantName": "AllTraffic",
             "InstanceType": type,
         }
         if not is_earlier:
-            guarded["EndpointConfigName"] = {"Fn::GetAtt": ["Config", "EndpointConfigName"]}  # type: ignore[assignment]
-            guarded["Policies"] = list(names.values())  # type: ignore[assignment]
+            guarded_endpoint["EndpointConfigName"] = {"Fn::GetAtt": ["Config", "EndpointConfigName"]}  # type: ignore[assignment]
+            guarded_endpoint["Policies"] = list(names.values())  # type: ignore[assignment]
         for step, after in {"Before": "Config", "After": "Endpoint"}.items():
-            properties = {**guarded, "Step": step.lower()}
+            properties = {**guarded_endpoint, "Step": step.lower()}
             result[step] = {"Type": "Custom::ScalingGuard", "DependsOn": after, "Properties": properties}
         result["Endpoint"]["DependsOn"] = "Before"
         result["Target"] = {

@@ -61,8 +61,8 @@ class Records:
 
     def paginate(self, *, Bucket: str, Prefix: str) -> list[dict[str, Any]]:
         """One page of ListObjectsV2."""
-        listed = {"Size": 1, "LastModified": datetime.now(UTC), "ETag": Bucket}
-        return [{"Contents": [{"Key": key, **listed} for key in self.objects if key.startswith(Prefix)]}]
+        entries = {"Size": 1, "LastModified": datetime.now(UTC), "ETag": Bucket}
+        return [{"Contents": [{"Key": key, **entries} for key in self.objects if key.startswith(Prefix)]}]
 
 
 @dataclass

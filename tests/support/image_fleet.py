@@ -69,9 +69,9 @@ class ImageFleet:
         return {**os.environ, **VARIABLES, "AWS_ENDPOINT_URL": self.aws.url, "NO_PROXY": "localhost"}
 
     def succeed(self, *arguments: str) -> str:
-        done = self(*arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        result = self(*arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     def template(self) -> Any:
         """What the CDK app declares for the endpoint."""

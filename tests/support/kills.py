@@ -84,12 +84,12 @@ def kill_after(process: subprocess.Popen[str], seconds: float, victims: Victims)
     """Kill a command that was started `seconds` ago; what it said before."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
-    for each in _victims(process, victims):
+    for item in _victims(process, victims):
         with suppress(psutil.NoSuchProcess):
-            each.kill()
-    said, _ = process.communicate(timeout=60)
-    assert "Traceback" not in said, said
-    return said
+            item.kill()
+    text, _ = process.communicate(timeout=60)
+    assert "Traceback" not in text, text
+    return text
 
 
 def was_killed(process: subprocess.Popen[str]) -> bool:

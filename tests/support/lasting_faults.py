@@ -30,12 +30,12 @@ def retry_at_once(patch: pytest.MonkeyPatch) -> None:
 
 def first_of_each() -> Wanted:
     """Whether a request is the first one of its kind and address."""
-    seen = set[tuple[str, ...]]()
+    records = set[tuple[str, ...]]()
 
     def is_first(request: Request) -> bool:
         key = (request.method, request.path, request.headers.get("X-Amz-Target", ""))
-        is_new = key not in seen
-        seen.add(key)
+        is_new = key not in records
+        records.add(key)
         return is_new
 
     return is_first

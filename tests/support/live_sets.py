@@ -82,5 +82,5 @@ class Live:
 
     def body(self, target: str) -> bytes:
         """The tar stream of a target."""
-        found = self.s3.get_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
-        return gzip.decompress(found["Body"].read())
+        result = self.s3.get_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
+        return gzip.decompress(result["Body"].read())

@@ -116,7 +116,7 @@ def edit_a_policy(client: Client) -> None:
         if policy_name != "mine"
     ]
     document = iam.get_role_policy(RoleName=role(client), PolicyName=name)["PolicyDocument"]
-    (statement,) = [each for each in document["Statement"] if each["Sid"] == "ReadArchives"]
+    (statement,) = [statement for statement in document["Statement"] if statement["Sid"] == "ReadArchives"]
     statement["Resource"] = "*"
     iam.put_role_policy(RoleName=role(client), PolicyName=name, PolicyDocument=json.dumps(document))
 

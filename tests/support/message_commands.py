@@ -82,13 +82,13 @@ class _Module:
 
 def _assignments(body: list[ast.stmt], values: Values) -> dict[str, list[str]]:
     """The texts that names are given in a function or a module."""
-    found = dict[str, list[str]]()
+    result = dict[str, list[str]]()
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                texts = _alternatives(node.value, {**values, **found})
-                found.setdefault(node.targets[0].id, []).extend(texts)
-    return found
+                texts = _alternatives(node.value, {**values, **result})
+                result.setdefault(node.targets[0].id, []).extend(texts)
+    return result
 
 
 def _alternatives(node: ast.expr, values: Values) -> list[str]:
@@ -110,4 +110,4 @@ def _alternatives(node: ast.expr, values: Values) -> list[str]:
 
 def _joined(parts: list[ast.expr], values: Values) -> list[str]:
     choices = product(*(_alternatives(part, values) for part in parts))
-    return ["".join(each) for each in islice(choices, MAX_ALTERNATIVES)]
+    return ["".join(item) for item in islice(choices, MAX_ALTERNATIVES)]

@@ -31,7 +31,7 @@ def graph_bytes(
     graph = helper.make_graph(
         nodes,
         "g",
-        [_tensor(name, *each) for name, each in inputs.items()],
+        [_tensor(name, *item) for name, item in inputs.items()],
         [_tensor(name, *output) for name, output in outputs.items()],
         initializers,
     )

@@ -27,6 +27,6 @@ def lock_image(
 ) -> None:
     """Let the lock of `sentences` record an image, with what is known of it; without facts nothing is."""
     file = folder.root / "locks" / environment / "sentences.lock.yaml"
-    known = ImageFacts.model_validate(facts) if facts else None
-    image = LockedImage(digest=digest, key=key, facts=known)
+    known_values = ImageFacts.model_validate(facts) if facts else None
+    image = LockedImage(digest=digest, key=key, facts=known_values)
     file.write_text(lock_text(load_lock(file).model_copy(update={"image": image})))

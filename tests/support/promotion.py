@@ -69,9 +69,9 @@ class Promotion:
             self.folder.write(f"environments/{name}.yaml", text)
             s3: Any = self.s3(name)
             with suppress(ClientError):
-                where = {} if region == "us-east-1" else {"LocationConstraint": region}
+                location = {} if region == "us-east-1" else {"LocationConstraint": region}
                 s3.create_bucket(
-                    Bucket=self.bucket(name), **({"CreateBucketConfiguration": where} if where else {})
+                    Bucket=self.bucket(name), **({"CreateBucketConfiguration": location} if location else {})
                 )
             for key in self.keys(name):
                 s3.delete_object(Bucket=self.bucket(name), Key=key)

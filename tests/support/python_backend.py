@@ -59,6 +59,6 @@ class InferenceRequest:
 
 def python_backend() -> ModuleType:
     module = ModuleType(NAME)
-    known = (TritonError, TritonModelException, Tensor, InferenceResponse, InferenceRequest)
-    module.__dict__.update({each.__name__: each for each in known})
+    known_values = (TritonError, TritonModelException, Tensor, InferenceResponse, InferenceRequest)
+    module.__dict__.update({value.__name__: value for value in known_values})
     return module

@@ -62,11 +62,11 @@ def serialized(build: Callable[[Any], Any]) -> bytes:
 def ran(pipeline: bytes, image: bytes) -> np.ndarray[Any, Any]:
     from nvidia import dali
 
-    loaded = dali.Pipeline.deserialize(pipeline)
-    loaded.build()
+    is_loaded = dali.Pipeline.deserialize(pipeline)
+    is_loaded.build()
     name = "DALI_INPUT_0" if b"DALI_INPUT_0" in pipeline else "IN"
-    loaded.feed_input(name, [np.frombuffer(image, np.uint8)])
-    return np.asarray(loaded.run()[0].as_array()[0])
+    is_loaded.feed_input(name, [np.frombuffer(image, np.uint8)])
+    return np.asarray(is_loaded.run()[0].as_array()[0])
 
 
 def cases() -> dict[str, tuple[bytes, bytes, int]]:
@@ -165,19 +165,19 @@ def written() -> str:
     def text(content: bytes) -> str:
         return base64.b64encode(content).decode()
 
-    found = {
+    result = {
         title: {
             "pipeline": text(pipeline),
             "image": text(image),
             "every": every,
             "dtype": str((output := ran(pipeline, image)).dtype),
             "shape": output.shape,
-            "numbers": [float(f"{each:.7g}") for each in output[::every, ::every].ravel()],
+            "numbers": [float(f"{item:.7g}") for item in output[::every, ::every].ravel()],
         }
         for title, (pipeline, image, every) in cases().items()
     }
     refused_texts = {name: text(pipeline) for name, pipeline in unknown().items()}
-    return json.dumps({"dali": dali.__version__, "cases": found, "unknown": refused_texts}, indent=1) + "\n"
+    return json.dumps({"dali": dali.__version__, "cases": result, "unknown": refused_texts}, indent=1) + "\n"
 
 
 if __name__ == "__main__":

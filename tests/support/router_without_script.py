@@ -102,9 +102,9 @@ class Router:
     ) -> RouterAnswer:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)) as client:
             client.putrequest(method, "/invocations?model=a.b", skip_accept_encoding=True)
-            given = {"Content-Length": str(len(body)), "Content-Type": content_type}
+            inputs = {"Content-Length": str(len(body)), "Content-Type": content_type}
             for key, value in (
-                given | {key.replace("_", "-"): text for key, text in headers.items()}
+                inputs | {key.replace("_", "-"): text for key, text in headers.items()}
             ).items():
                 if value:
                     client.putheader(key, value)

@@ -24,7 +24,7 @@ class RunElsewhere:
     by_its_recipe: list[str]
 
     def __contains__(self, command: object) -> bool:
-        return any(is_meant(each, str(command)) for each in self.commands)
+        return any(is_meant(item, str(command)) for item in self.commands)
 
     @property
     def commands(self) -> Iterator[str]:
@@ -47,7 +47,7 @@ def is_meant(named: str, command: str) -> bool:
     """Whether they are one, word by word; a word in capitals stands for any other."""
     pairs = list(zip(words := split(named), given_lines := split(command), strict=False))
     return len(words) == len(given_lines) and all(
-        word == other or re.fullmatch("[A-Z]+", word) for word, other in pairs
+        word == second_value or re.fullmatch("[A-Z]+", word) for word, second_value in pairs
     )
 
 

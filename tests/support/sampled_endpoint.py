@@ -39,12 +39,12 @@ def unknown_output(_: str | None) -> Arrays:
 
 def answer(arrays: Arrays, datatypes: dict[str, str] | None = None) -> tuple[bytes, str]:
     """The body of an answer in Triton's binary format, and its content type."""
-    raw, described = [], []
+    raw, descriptions = [], []
     for name, array in arrays.items():
         datatype = (datatypes or {}).get(name) or datatype_of(array)
         data = packed(array.ravel().tolist()) if datatype == "BYTES" else array.tobytes()
         raw.append(data)
-        described.append(
+        descriptions.append(
             {
                 "name": name,
                 "datatype": datatype,
@@ -52,7 +52,7 @@ def answer(arrays: Arrays, datatypes: dict[str, str] | None = None) -> tuple[byt
                 "parameters": {"binary_data_size": len(data)},
             }
         )
-    header = json.dumps({"model_name": "double", "outputs": described}).encode()
+    header = json.dumps({"model_name": "double", "outputs": descriptions}).encode()
     return b"".join((header, *raw)), f"{BINARY}{len(header)}"
 
 
@@ -79,8 +79,10 @@ class SampledEndpoint:
             message = f'Could not find endpoint "arn:aws:sagemaker:us-east-1:1:endpoint/{EndpointName}".'
             raise refusal("DescribeEndpoint", "ValidationException", message)
         failure = {"FailureReason": self.failure} if self.failure else {}
-        pending = {"PendingDeploymentSummary": {"EndpointConfigName": self.pending}} if self.pending else {}
-        return {"EndpointStatus": self.status, "EndpointConfigName": self.config, **failure, **pending}
+        pending_values = (
+            {"PendingDeploymentSummary": {"EndpointConfigName": self.pending}} if self.pending else {}
+        )
+        return {"EndpointStatus": self.status, "EndpointConfigName": self.config, **failure, **pending_values}
 
     def describe_stacks(self, *, StackName: str) -> dict[str, Any]:
         assert StackName == "arn:aws:cloudformation:us-east-1:1:stack/fleet/1"

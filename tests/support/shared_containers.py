@@ -179,9 +179,9 @@ class SharedContainer:
             **self.variables,
         }
         command = [sys.executable, "-m", "shared_container", "serve", *places, *self.arguments]
-        with self.log.open("wb") as log, self.network.starting(command) as (entered, descriptor):
+        with self.log.open("wb") as log, self.network.starting(command) as (network, descriptor):
             self.process = subprocess.Popen(
-                entered,
+                network,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -237,8 +237,8 @@ class SharedContainer:
     def invoke(
         self, body: bytes | str, attributes: str | None = None, headers: Mapping[str, str] = JSON
     ) -> Answer:
-        given = {**headers, **({} if attributes is None else {ATTRIBUTES: attributes})}
-        return self.call("POST", "/invocations", body, given)
+        inputs = {**headers, **({} if attributes is None else {ATTRIBUTES: attributes})}
+        return self.call("POST", "/invocations", body, inputs)
 
     def recorded(self) -> list[str]:
         """Model, version and value of each request that reached a model."""

@@ -33,8 +33,8 @@ Answer = Callable[[str, int, Arrays], Arrays]
 
 def make_example(folder: Path) -> Path:
     """The example's files of git, and what its scripts make; the repository is `models` below it."""
-    kept = shutil.ignore_patterns("*.onnx", "model.bin", "vocab.txt", "labels.txt", "__pycache__", ".*")
-    shutil.copytree(EXAMPLE / "models", folder / "models", ignore=kept)
+    kept_value = shutil.ignore_patterns("*.onnx", "model.bin", "vocab.txt", "labels.txt", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", folder / "models", ignore=kept_value)
     for script, into in (("make_image_models.py", folder), ("make_text_models.py", folder / "models")):
         command: list[str | Path] = [sys.executable, EXAMPLE / script, "--into", into]
         subprocess.run(command, check=True, capture_output=True)
@@ -80,7 +80,7 @@ def _functions(answer: Answer | None) -> dict[str, Any]:
         ) -> None:
             assert more["requested_output_names"] == ["output"]
             assert more["preferred_memory"] == "CPU", "numpy reads no memory of a GPU"
-            self._call = model_name, model_version, {each.name(): each.as_numpy() for each in inputs}
+            self._call = model_name, model_version, {item.name(): item.as_numpy() for item in inputs}
 
         def exec(self) -> Response:
             assert answer is not None

@@ -133,7 +133,7 @@ def _told(value: Any) -> str:
         case None:
             return "none"
         case dict():
-            return _told([f"{key}={each}" for key, each in value.items()])
+            return _told([f"{key}={item}" for key, item in value.items()])
         case set():
             return _told(sorted(value))
         case list() | tuple() if len(value) > 1 and len(set(value)) == 1:
@@ -159,19 +159,19 @@ def config(file: Path) -> dict[str, Any]:
     """The fields of a config.pbtxt; each key begins with `config: `."""
     written_configuration = configuration(file)
     tensors = {
-        each["name"]: (each["data_type"], [int(dim) for dim in each["dims"]])
-        for each in (*written_configuration["input"], *written_configuration["output"])
+        entry["name"]: (entry["data_type"], [int(dim) for dim in entry["dims"]])
+        for entry in (*written_configuration["input"], *written_configuration["output"])
     }
-    told = {key: written_configuration[key] for key in ("name", "platform", "max_batch_size")}
-    told |= {"tensors": tensors, **written_configuration.get("dynamic_batching", {})}
-    told["instance_group"] = [
-        (each["count"], each["kind"]) for each in written_configuration["instance_group"]
+    report = {key: written_configuration[key] for key in ("name", "platform", "max_batch_size")}
+    report |= {"tensors": tensors, **written_configuration.get("dynamic_batching", {})}
+    report["instance_group"] = [
+        (entry["count"], entry["kind"]) for entry in written_configuration["instance_group"]
     ]
     if "parameters" in written_configuration:
-        told["parameters"] = {
+        report["parameters"] = {
             key: parameter["string_value"] for key, parameter in written_configuration["parameters"].items()
         }
-    return {f"config: {key}": value for key, value in told.items()}
+    return {f"config: {key}": value for key, value in report.items()}
 
 
 def configuration(file: Path) -> dict[str, Any]:
@@ -184,16 +184,16 @@ def configuration(file: Path) -> dict[str, Any]:
 def trtexec(environment: str, endpoint: str) -> dict[str, Any]:
     """What builds its one engine; each key begins with `trtexec: `."""
     (resolved_endpoint,) = resolve_project(open_project(ROOT, environment, [endpoint])).endpoints
-    told: dict[str, Any] = {"others": set(), "precision": "fp32", "workspace": ""}
+    report: dict[str, Any] = {"others": set(), "precision": "fp32", "workspace": ""}
     of_shapes = {"--minShapes": "smallest", "--optShapes": "usual", "--maxShapes": "largest"}
     for argument in resolved_endpoint.engines[0].build.arguments:
         flag, _, value = argument.partition("=")
         if flag in of_shapes:
-            told[of_shapes[flag]] = dict(shape.split(":") for shape in value.split(","))
+            report[of_shapes[flag]] = dict(shape.split(":") for shape in value.split(","))
         elif flag == "--fp16":
-            told["precision"] = "fp16"
+            report["precision"] = "fp16"
         elif flag == "--memPoolSize":
-            told["workspace"] = f"--memPoolSize={value}"
+            report["workspace"] = f"--memPoolSize={value}"
         else:
-            told["others"].add(argument)
-    return {f"trtexec: {key}": value for key, value in told.items()}
+            report["others"].add(argument)
+    return {f"trtexec: {key}": value for key, value in report.items()}

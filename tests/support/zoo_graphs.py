@@ -36,15 +36,17 @@ def seeded(name: str) -> bytes:
     """The graph with random weights: with its own, which are all alike, every input gets the same answer."""
     model = onnx.load(graph(name))
     random = np.random.default_rng(7)
-    given = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
+    inputs = {initializer.name: numpy_helper.to_array(initializer) for initializer in model.graph.initializer}
     made_nodes = [node for node in model.graph.node if node.op_type == "ConstantOfShape"]
-    shapes = {node.output[0]: tuple(given[node.input[0]]) for node in made_nodes}
-    shapes |= {key: value.shape for key, value in given.items() if value.dtype == np.float32}
-    kept = [each for each in model.graph.initializer if each.name not in shapes]
+    shapes = {node.output[0]: tuple(inputs[node.input[0]]) for node in made_nodes}
+    shapes |= {key: value.shape for key, value in inputs.items() if value.dtype == np.float32}
+    kept_initializers = [
+        initializer for initializer in model.graph.initializer if initializer.name not in shapes
+    ]
     nodes = [node for node in model.graph.node if node.op_type != "ConstantOfShape"]
     del model.graph.initializer[:], model.graph.node[:]
     model.graph.node.extend(nodes)
-    model.graph.initializer.extend(kept)
+    model.graph.initializer.extend(kept_initializers)
     for key, shape in shapes.items():
         model.graph.initializer.append(numpy_helper.from_array(_weights(key, shape, random), key))
     model.ir_version = 8  # before 4, every initializer had to be an input too

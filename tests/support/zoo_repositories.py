@@ -14,8 +14,8 @@ EXAMPLE = ROOT / "examples" / "model_zoo"
 
 def copy_committed(target: Path) -> Path:
     """The files that git keeps, without what was made."""
-    made = shutil.ignore_patterns("sentences", "model.onnx", "__pycache__", ".*")
-    shutil.copytree(EXAMPLE / "models", target, ignore=made)
+    omitted_files = shutil.ignore_patterns("sentences", "model.onnx", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", target, ignore=omitted_files)
     return target
 
 

@@ -26,7 +26,7 @@ class Granted:
 
     def row(self) -> str:
         cells = [self.actions, self.resources, (self.conditions,)]
-        return f"| {self.sid} | {' | '.join('<br>'.join(f'`{each}`' for each in cell if each) for cell in cells)} |"
+        return f"| {self.sid} | {' | '.join('<br>'.join(f'`{item}`' for item in cell if item) for cell in cells)} |"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,23 +73,26 @@ def roles(template: Mapping[str, Any]) -> list[Role]:
     # A provider of identities grants nothing: each role's trust names it.
     if unseen := unseen - {"AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::OIDCProvider"}:
         raise ValueError(f"{unseen} of IAM are not read here")
-    granted: dict[str, list[Granted]] = {
+    granted_actions: dict[str, list[Granted]] = {
         id: [] for id, resource in resources.items() if resource["Type"] == "AWS::IAM::Role"
     }
     for id, resource in resources.items():
         if resource["Type"] == "AWS::IAM::Policy":
             for role in resource["Properties"]["Roles"]:
-                granted[role["Ref"]] += _granted(resource["Properties"]["PolicyDocument"], id)
-    return [_role(id, resources[id]["Properties"], tuple(statements)) for id, statements in granted.items()]
+                granted_actions[role["Ref"]] += _granted(resource["Properties"]["PolicyDocument"], id)
+    return [
+        _role(id, resources[id]["Properties"], tuple(statements))
+        for id, statements in granted_actions.items()
+    ]
 
 
 def _role(id: str, properties: Mapping[str, Any], granted: tuple[Granted, ...]) -> Role:
     inline = properties.get("Policies", ())
-    written = [each for policy in inline for each in _granted(policy["PolicyDocument"], policy["PolicyName"])]
+    output = [item for policy in inline for item in _granted(policy["PolicyDocument"], policy["PolicyName"])]
     return Role(
         name=_name(id),
         trusted=tuple(_granted(properties["AssumeRolePolicyDocument"], id)),
-        granted=(*granted, *written),
+        granted=(*granted, *output),
         managed=tuple(joined(policy_arn) for policy_arn in properties.get("ManagedPolicyArns", ())),
         boundary=joined(properties.get("PermissionsBoundary", "")),
     )

@@ -180,7 +180,7 @@ def pipeline() -> list[tuple[str, Any, dict[str, Any]]]:
 def _written(arguments: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: value for name, value in arguments.items() if name in ARGUMENTS}
     return {
-        name: [round(each, 3) for each in value] if isinstance(value, list) else value
+        name: [round(number, 3) for number in value] if isinstance(value, list) else value
         for name, value in values.items()
     }
 
@@ -198,9 +198,9 @@ def ours(environment: str) -> dict[str, Any]:
         for repository, models in MODELS.items()
         for name in models
     }
-    told = served(environment, "gpu-ensembles") | trtexec(environment, "gpu-ensembles")
-    told["models"] = renamed(told["models"])
-    told["pipeline"] = pipeline()
+    report = served(environment, "gpu-ensembles") | trtexec(environment, "gpu-ensembles")
+    report["models"] = renamed(report["models"])
+    report["pipeline"] = pipeline()
     inception = configs["inception_onnx"]
-    told["inception"] = (inception["name"], inception.pop("platform"))
-    return told | {f"config: {name}": config for name, config in renamed(configs).items()}
+    report["inception"] = (inception["name"], inception.pop("platform"))
+    return report | {f"config: {name}": config for name, config in renamed(configs).items()}

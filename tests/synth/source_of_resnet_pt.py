@@ -86,7 +86,7 @@ def _scaling(environment: str) -> dict[str, Any]:
     (between,) = properties(environment, "resnet-pt", "ScalableTarget")
     (policy,) = policies(environment, "resnet-pt")
     metric = policy["CustomizedMetricSpecification"]
-    told = {
+    report = {
         "fewest": between["MinCapacity"],
         "most": between["MaxCapacity"],
         "target": policy["TargetValue"],
@@ -97,4 +97,4 @@ def _scaling(environment: str) -> dict[str, Any]:
         "cooldown in": policy["ScaleInCooldown"],
         "cooldown out": policy["ScaleOutCooldown"],
     }
-    return {f"scaling: {key}": value for key, value in told.items()}
+    return {f"scaling: {key}": value for key, value in report.items()}

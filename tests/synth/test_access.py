@@ -63,14 +63,14 @@ def trusts(made: Template) -> dict[str, list[dict[str, Any]]]:
 def granted(made: Template, role: str) -> dict[str, tuple[Any, ...]]:
     """What a role may do: action, resource and condition by statement."""
     roles = made.find_resources("AWS::IAM::Role")
-    (id,) = [id for id, each in roles.items() if each["Properties"].get("RoleName") == NAMES[role]]
+    (id,) = [id for id, entry in roles.items() if entry["Properties"].get("RoleName") == NAMES[role]]
     (policy,) = [
         resource["Properties"]["PolicyDocument"]["Statement"]
         for resource in made.find_resources("AWS::IAM::Policy").values()
         if resource["Properties"]["Roles"] == [{"Ref": id}]
     ]
     keys = ("Action", "Resource", "Condition")
-    return {each["Sid"]: tuple(each[key] for key in keys if key in each) for each in policy}
+    return {entry["Sid"]: tuple(entry[key] for key in keys if key in entry) for entry in policy}
 
 
 def trust(provider: Any, issuer: str, subject: Any) -> dict[str, Any]:

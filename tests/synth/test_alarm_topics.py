@@ -56,7 +56,11 @@ def test_alarms_of_the_account_may_publish_and_nobody_without_tls(foundation: Te
     for policy in policies:
         (topic,) = policy["Topics"]
         # What EventBridge may is in test_engine_build.py.
-        assert [each for each in policy["PolicyDocument"]["Statement"] if "Engine" not in each["Sid"]] == [
+        assert [
+            statement
+            for statement in policy["PolicyDocument"]["Statement"]
+            if "Engine" not in statement["Sid"]
+        ] == [
             {
                 "Sid": "PublishAlarms",
                 "Effect": "Allow",
@@ -139,7 +143,7 @@ class TestOwners:
             alarm for alarm in alarms if notified_topics(template.to_json(), alarm)[0].endswith(topic)
         ]
         assert critical
-        assert all(each["AlarmActions"] == each["OKActions"] for each in critical)
+        assert all(entry["AlarmActions"] == entry["OKActions"] for entry in critical)
 
     def test_a_subscriber_of_another_account_is_told_at_its_line(self, folder: FleetFolder) -> None:
         folder.environment(

@@ -103,16 +103,16 @@ def measured(alarm: dict[str, Any]) -> tuple[Any, ...]:
     if "Metrics" not in alarm:
         statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
         return alarm["MetricName"], statistic, alarm["Threshold"], None
-    shown, *hidden_metrics = alarm["Metrics"]
-    assert [shown["ReturnData"], *(each["ReturnData"] for each in hidden_metrics)] == [
+    metric, *hidden_metrics = alarm["Metrics"]
+    assert [metric["ReturnData"], *(metric["ReturnData"] for metric in hidden_metrics)] == [
         True,
         *(False for _ in hidden_metrics),
     ]
     if not hidden_metrics:
-        return shown["Expression"], None, alarm["Threshold"], None
-    calls, value = (each["MetricStat"] for each in hidden_metrics)
+        return metric["Expression"], None, alarm["Threshold"], None
+    calls, value = (metric["MetricStat"] for metric in hidden_metrics)
     assert (calls["Metric"], calls["Stat"]) == (value["Metric"], "SampleCount")
-    gate = int(shown["Expression"].removeprefix("IF(calls >= ").removesuffix(", value)"))
+    gate = int(metric["Expression"].removeprefix("IF(calls >= ").removesuffix(", value)"))
     return value["Metric"]["MetricName"], value["Stat"], alarm["Threshold"], gate
 
 

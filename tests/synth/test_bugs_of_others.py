@@ -26,16 +26,16 @@ IMAGE = "444455556666.dkr.ecr.us-east-1.amazonaws.com/team/triton:25.04"
 
 class TestZeros:
     def test_cooldowns_of_zero_are_no_cooldowns(self, template: Synth) -> None:
-        made = template(
+        stack_template = template(
             "scaling: {min: 1, max: 4, invocations_per_instance: 60, scale_in: 0s, scale_out: 0s}\n"
         )
-        policy = only(made, "AWS::ApplicationAutoScaling::ScalingPolicy")["Properties"]
+        policy = only(stack_template, "AWS::ApplicationAutoScaling::ScalingPolicy")["Properties"]
         configuration = policy["TargetTrackingScalingPolicyConfiguration"]
         assert (configuration["ScaleInCooldown"], configuration["ScaleOutCooldown"]) == (0, 0)
 
     def test_a_rollout_that_waits_for_nothing_says_so(self, template: Synth) -> None:
-        made = template("rollout: {bake: 0s, termination_wait: 0s}\n")
-        config = only(made, "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"]
+        stack_template = template("rollout: {bake: 0s, termination_wait: 0s}\n")
+        config = only(stack_template, "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"]
         policy = config["BlueGreenUpdatePolicy"]
         assert policy["TrafficRoutingConfiguration"]["WaitIntervalInSeconds"] == 0
         assert policy["TerminationWaitInSeconds"] == 0
@@ -47,13 +47,19 @@ class TestZeros:
         assert config["RollingUpdatePolicy"]["WaitIntervalInSeconds"] == 0
 
     def test_a_weight_of_zero_takes_no_calls(self, template: Synth) -> None:
-        made = template("cloudformation: {EndpointConfig: {ProductionVariants.0.InitialVariantWeight: 0}}\n")
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        stack_template = template(
+            "cloudformation: {EndpointConfig: {ProductionVariants.0.InitialVariantWeight: 0}}\n"
+        )
+        (variant,) = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert variant["InitialVariantWeight"] == 0
 
     def test_settings_of_the_container_may_be_zero(self, template: Synth) -> None:
-        made = template("container: {buffer_manager_thread_count: 0, model_load_gpu_limit: 0}\n")
-        variables = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
+        stack_template = template("container: {buffer_manager_thread_count: 0, model_load_gpu_limit: 0}\n")
+        variables = only(stack_template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"][
+            "Environment"
+        ]
         assert float(variables["SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT"]) == 0
         assert variables["SAGEMAKER_TRITON_BUFFER_MANAGER_THREAD_COUNT"] == "0"
 
@@ -77,18 +83,20 @@ class TestTwoVariants:
         app = App()
         stack = Stack(app, "Stack")
         targets = (TrackedTarget(measure="gpu_utilization", value=60.0),)
-        for variant, most in (("First", 2), ("Second", 3)):
-            scaling = ResolvedScaling(min=1, max=most, scale_in=0, scale_out=0, targets=targets, schedules=())
+        for variant, maximum in (("First", 2), ("Second", 3)):
+            scaling = ResolvedScaling(
+                min=1, max=maximum, scale_in=0, scale_out=0, targets=targets, schedules=()
+            )
             EndpointScaling(stack, f"{variant}Scaling", scaling=scaling, endpoint_name="e", variant=variant)
-        made = Template.from_stack(stack)
+        stack_template = Template.from_stack(stack)
 
-        resources = made.find_resources("AWS::ApplicationAutoScaling::ScalableTarget")
+        resources = stack_template.find_resources("AWS::ApplicationAutoScaling::ScalableTarget")
         most_of = {
             resource["Properties"]["ResourceId"]: resource["Properties"]["MaxCapacity"]
             for resource in resources.values()
         }
         assert most_of == {"endpoint/e/variant/First": 2, "endpoint/e/variant/Second": 3}
-        policies = made.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
+        policies = stack_template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
         assert {policy["Properties"]["ScalingTargetId"]["Ref"] for policy in policies} == set(resources)
         variant_names = {dimensions_of(policy)["VariantName"] for policy in policies}
         assert variant_names == {"First", "Second"}
@@ -169,13 +177,13 @@ class TestNames:
             # The policy of a topic names it.
             "AWS::Events::Rule": {"triton-fleet-dev-engine-failures", "triton-fleet-dev-image-failures"},
         }
-        named = dict(_names(made_templates[STACK]))
+        named_values = dict(_names(made_templates[STACK]))
         # Of one target, which has several; no other target meets the name.
-        del named["AWS::ApplicationAutoScaling::ScalingPolicy"]
+        del named_values["AWS::ApplicationAutoScaling::ScalingPolicy"]
         # After the configuration, whose name CloudFormation makes.
-        for alarm in named.pop("AWS::CloudWatch::Alarm", set()):
+        for alarm in named_values.pop("AWS::CloudWatch::Alarm", set()):
             assert "EndpointConfigName" in alarm
-        assert named == {"AWS::SageMaker::Endpoint": {"sentences"}}
+        assert named_values == {"AWS::SageMaker::Endpoint": {"sentences"}}
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_model_data_is_where_s3_has_it_and_no_web_address(self, folder: FleetFolder, kind: str) -> None:
@@ -198,7 +206,7 @@ class TestInstances:
             name for name, image in got.items() if image and image.uri.endswith("-cpu") == has_gpu(name)
         ]
         assert wrong == []
-        assert {has_gpu(each) for each in got} == {True, False}
+        assert {has_gpu(item) for item in got} == {True, False}
 
     @pytest.mark.parametrize("type_", ["ml.p9.48xlarge", "ml.g.xlarge", "ml.g5.xlarg"])
     def test_a_type_that_looks_like_one_is_refused(self, folder: FleetFolder, type_: str) -> None:
@@ -217,8 +225,10 @@ class TestSecrets:
 
     def test_its_arn_reaches_the_container(self, template: Synth) -> None:
         secret = "arn:aws:secretsmanager:us-east-1:111122223333:secret:hugging-face"
-        made = template(f'environment: {{HF_TOKEN: "{secret}"}}\n')
-        variables = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
+        stack_template = template(f'environment: {{HF_TOKEN: "{secret}"}}\n')
+        variables = only(stack_template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"][
+            "Environment"
+        ]
         assert variables["HF_TOKEN"] == secret
 
 

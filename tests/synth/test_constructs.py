@@ -32,8 +32,8 @@ class TestArtifactBucket:
         )
 
     def test_it_outlives_its_stack_but_not_a_first_deploy_that_failed(self, template: Synth) -> None:
-        kept = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
-        template("", "triton-fleet-dev").all_resources("AWS::S3::Bucket", kept)
+        kept_value = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
+        template("", "triton-fleet-dev").all_resources("AWS::S3::Bucket", kept_value)
 
     def test_it_refuses_all_access_without_tls(self, template: Synth) -> None:
         template("", "triton-fleet-dev").has_resource_properties(
@@ -174,9 +174,9 @@ class TestTritonModel:
         assert "ModelName" not in only(template(), "AWS::SageMaker::Model")["Properties"]
 
     def test_it_waits_for_the_roles_permissions(self, template: Synth) -> None:
-        made = template()
-        (policy,) = made.find_resources("AWS::IAM::Policy")
-        assert policy in only(made, "AWS::SageMaker::Model")["DependsOn"]
+        stack_template = template()
+        (policy,) = stack_template.find_resources("AWS::IAM::Policy")
+        assert policy in only(stack_template, "AWS::SageMaker::Model")["DependsOn"]
 
 
 class TestTritonEndpoint:
@@ -216,8 +216,12 @@ class TestTritonEndpoint:
         assert "RetainAllVariantProperties" not in plain
 
     def test_raw_properties_reach_the_template(self, template: Synth) -> None:
-        made = template("cloudformation: {EndpointConfig: {ProductionVariants.0.EnableSSMAccess: false}}\n")
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        stack_template = template(
+            "cloudformation: {EndpointConfig: {ProductionVariants.0.EnableSSMAccess: false}}\n"
+        )
+        (variant,) = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert variant["EnableSSMAccess"] is False
         assert variant["InstanceType"] == "ml.g5.xlarge"
 
@@ -227,8 +231,10 @@ class TestTritonEndpoint:
     )
     def test_raw_instance_pools_stand_in_place_of_the_instance_type(self, template: Synth, raw: str) -> None:
         pools = "[{InstanceType: ml.g5.xlarge, Priority: 1}, {InstanceType: ml.g6.xlarge, Priority: 2}]"
-        made = template(f"cloudformation: {{EndpointConfig: {raw.replace('POOLS', pools)}}}\n")
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        stack_template = template(f"cloudformation: {{EndpointConfig: {raw.replace('POOLS', pools)}}}\n")
+        (variant,) = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert "InstanceType" not in variant
         assert [instance_pool["InstanceType"] for instance_pool in variant["InstancePools"]] == [
             "ml.g5.xlarge",
@@ -239,13 +245,15 @@ class TestTritonEndpoint:
     def test_so_do_pools_that_cloudformation_computes(self, template: Synth) -> None:
         pools = "{Fn::If: [Large, [], {Ref: AWS::NoValue}]}"
         raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
-        made = template(f"{raw}allow: {{FL347: a trial}}\n")
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        stack_template = template(f"{raw}allow: {{FL347: a trial}}\n")
+        (variant,) = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert "InstanceType" not in variant
 
     def test_a_shadow_variant_names_the_model_of_the_spec_by_its_logical_id(self, template: Synth) -> None:
-        made = template()
-        assert list(made.find_resources("AWS::SageMaker::Model")) == [OWN_MODEL]
+        stack_template = template()
+        assert list(stack_template.find_resources("AWS::SageMaker::Model")) == [OWN_MODEL]
 
 
 class TestEndpointDashboard:
@@ -280,15 +288,17 @@ class TestEndpointQueries:
     def test_they_are_offered_in_a_folder_of_the_endpoint_for_its_log(self, template: Synth) -> None:
         queries = template().find_resources("AWS::Logs::QueryDefinition").values()
         properties = [query["Properties"] for query in queries]
-        assert {each["Name"] for each in properties} == {
+        assert {entry["Name"] for entry in properties} == {
             "TritonFleet/sentences/errors",
             "TritonFleet/sentences/slow starts",
         }
-        assert [each["LogGroupNames"] for each in properties] == [["/aws/sagemaker/Endpoints/sentences"]] * 2
-        assert all(each["QueryString"].startswith("fields ") for each in properties)
+        assert [entry["LogGroupNames"] for entry in properties] == [
+            ["/aws/sagemaker/Endpoints/sentences"]
+        ] * 2
+        assert all(entry["QueryString"].startswith("fields ") for entry in properties)
 
     def test_they_are_saved_once_their_log_group_is_there(self, template: Synth) -> None:
-        made = template()
-        (resource,) = made.find_resources("Custom::EndpointLogs")
-        queries = made.find_resources("AWS::Logs::QueryDefinition").values()
+        stack_template = template()
+        (resource,) = stack_template.find_resources("Custom::EndpointLogs")
+        queries = stack_template.find_resources("AWS::Logs::QueryDefinition").values()
         assert [query.get("DependsOn") for query in queries] == [[resource]] * 2

@@ -167,10 +167,10 @@ def test_other_texts_are_not_taken_for_references(value: object) -> None:
 
 
 def test_outputs_parameters_and_other_sections_are_searched() -> None:
-    found = dynamic_references(
+    result = dynamic_references(
         {"Outputs": {"A": {"Value": REFERENCE}}, "Parameters": {"B": {"Default": REFERENCE}}}
     )
-    assert list(found) == ["Outputs.A.Value", "Parameters.B.Default"]
+    assert list(result) == ["Outputs.A.Value", "Parameters.B.Default"]
 
 
 def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference(

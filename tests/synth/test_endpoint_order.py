@@ -19,14 +19,14 @@ MAX_INLINE_POLICY_CHARACTERS = 10_240
 
 def needs(resources: Mapping[str, Any], id: str) -> set[str]:
     """What is made before a resource."""
-    found, remaining_ids = set[str](), [id]
+    result, remaining_ids = set[str](), [id]
     while remaining_ids:
         resource = resources[remaining_ids.pop()]
-        named = [*resource.get("DependsOn", ()), *references(resource.get("Properties", {}))]
-        more = {each for each in named if each in resources} - found
-        found |= more
+        named_values = [*resource.get("DependsOn", ()), *references(resource.get("Properties", {}))]
+        more = {named_value for named_value in named_values if named_value in resources} - result
+        result |= more
         remaining_ids += more
-    return found
+    return result
 
 
 @pytest.mark.parametrize("kind", ENDPOINTS)
@@ -38,7 +38,7 @@ def test_every_resource_is_made_before_the_endpoint_or_after_it(kind: str) -> No
     after = {id for id in resources if endpoint in needs(resources, id)}
     assert resources.keys() - before - after == {endpoint}
     assert not before & after
-    assert {resources[each]["Type"] for each in after} <= {
+    assert {resources[item]["Type"] for item in after} <= {
         "AWS::ApplicationAutoScaling::ScalableTarget",
         "AWS::ApplicationAutoScaling::ScalingPolicy",
         "Custom::EndpointCheck",

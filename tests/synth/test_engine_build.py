@@ -126,14 +126,14 @@ class TestFailures:
         policies = [
             resource["Properties"] for resource in plain.find_resources("AWS::SNS::TopicPolicy").values()
         ]
-        allowed = [
-            each
+        allowed_statements = [
+            statement
             for policy in policies
-            for each in policy["PolicyDocument"]["Statement"]
-            if each["Principal"] == {"Service": "events.amazonaws.com"}
+            for statement in policy["PolicyDocument"]["Statement"]
+            if statement["Principal"] == {"Service": "events.amazonaws.com"}
         ]
         # EventBridge supports no Condition in a topic's policy: with one, nothing is published.
-        assert allowed == [
+        assert allowed_statements == [
             {
                 "Sid": "PublishEngineFailures",
                 "Effect": "Allow",

@@ -80,7 +80,7 @@ def test_every_call_of_the_starter_is_one_that_its_role_allows(
 
     def called(params: dict[str, Any], model: Any, **_: Any) -> None:
         if model.name == "DeleteObjects":
-            calls.extend(("DeleteObject", each) for each in params["Delete"]["Objects"])
+            calls.extend(("DeleteObject", item) for item in params["Delete"]["Objects"])
             return
         calls.append((model.name, dict(params)))
         if "CopySource" in params:
@@ -119,11 +119,11 @@ def is_of_sagemaker(asked: dict[str, Any], workspace: str) -> bool:
 def test_with_the_role_of_jobs_even_sagemaker_reaches_files_of_jobs_alone(
     template: Template, operation: str, key: str, expected: bool
 ) -> None:
-    asked = {"Key": key, "IfNoneMatch": "*"}
-    assert is_allowed(granted_to_jobs(template), operation, asked) is expected
+    request = {"Key": key, "IfNoneMatch": "*"}
+    assert is_allowed(granted_to_jobs(template), operation, request) is expected
 
 
 @pytest.mark.parametrize(("prefix", "expected"), [(f"{JOBS}engine-1/input/", True), ("engines/onnx/", False)])
 def test_it_lists_files_of_jobs_alone(template: Template, prefix: str, expected: bool) -> None:
-    asked = {"Prefix": prefix}
-    assert is_allowed(granted_to_jobs(template), "ListObjectsV2", asked) is expected
+    request = {"Prefix": prefix}
+    assert is_allowed(granted_to_jobs(template), "ListObjectsV2", request) is expected

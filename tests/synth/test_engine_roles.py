@@ -56,8 +56,8 @@ class TestRoles:
         condition = {"StringEquals": {"cloudwatch:namespace": namespaces}}
         assert values["PublishJobMetrics"]["Condition"] == condition
         assert all(
-            re.search(":log-group:/aws/sagemaker/(Processing|Training)Jobs", each)
-            for each in values["WriteLogs"]["Resource"]
+            re.search(":log-group:/aws/sagemaker/(Processing|Training)Jobs", item)
+            for item in values["WriteLogs"]["Resource"]
         )
 
     def test_a_job_pulls_the_environments_images_only_where_they_may_build(self) -> None:
@@ -68,7 +68,7 @@ class TestRoles:
     def test_the_build_that_starts_jobs_hands_them_files_and_stores_engines(self, plain: Template) -> None:
         values = granted(plain, JOB)
         s3 = {sid: value for sid, value in values.items() if "s3:" in str(value["Action"])}
-        assert {sid: (each["Action"], each["Resource"]) for sid, each in s3.items()} == {
+        assert {sid: (entry["Action"], entry["Resource"]) for sid, entry in s3.items()} == {
             "ReadEngines": ("s3:GetObject", [f"{ENGINES}/onnx/*", f"{ENGINES}/plans/*"]),
             "WriteEngines": ("s3:PutObject", [PLAN, MANIFEST]),
             "UploadParts": ("s3:PutObject", PLAN),

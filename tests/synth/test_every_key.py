@@ -51,26 +51,26 @@ def test_another_value_makes_another_template_and_changes_no_policy_in_place(
     key: str, tmp_path: Path
 ) -> None:
     """The fleet that serves needs the old policy; one of the same name would be overwritten, and then deleted."""
-    one, other = both(key, IN_THE_TEMPLATE[key], template, tmp_path)
-    assert one != other
-    policies, other_document = (_policies(each) for each in (one, other))
+    first_value, second_value = both(key, IN_THE_TEMPLATE[key], template, tmp_path)
+    assert first_value != second_value
+    policies, other_document = (_policies(item) for item in (first_value, second_value))
     kept_names = policies.keys() & other_document.keys()
     assert all(policies[id] == other_document[id] for id in kept_names)
     old, new = (
-        {each[id]["PolicyName"] for id in each.keys() - kept_names} for each in (policies, other_document)
+        {item[id]["PolicyName"] for id in item.keys() - kept_names} for item in (policies, other_document)
     )
     assert not old & new
 
 
 @pytest.mark.parametrize(
     ("key", "further"),
-    [(key, further) for key, changed in IN_THE_TEMPLATE.items() for further in changed.refused],
+    [(key, further) for key, changed_value in IN_THE_TEMPLATE.items() for further in changed_value.refused],
 )
 def test_what_a_key_does_not_go_with_is_refused_at_its_line(
     key: str, further: Document, tmp_path: Path
 ) -> None:
-    _, other = IN_THE_TEMPLATE[key].specs(key)
-    folder = fleet(tmp_path, laid_over(other, further))
+    _, second_value = IN_THE_TEMPLATE[key].specs(key)
+    folder = fleet(tmp_path, laid_over(second_value, further))
     (finding,) = (finding for finding in folder.findings() if finding.severity is Severity.ERROR)
     assert finding.file is not None
     assert finding.line is not None
@@ -80,22 +80,22 @@ def test_what_a_key_does_not_go_with_is_refused_at_its_line(
 
 @pytest.mark.parametrize("key", ELSEWHERE)
 def test_a_key_that_acts_elsewhere_changes_something_there(key: str, tmp_path: Path) -> None:
-    one, other = both(key, *ELSEWHERE[key], tmp_path)
-    assert one != other
+    first_value, second_value = both(key, *ELSEWHERE[key], tmp_path)
+    assert first_value != second_value
 
 
 @pytest.mark.parametrize("key", one_in_three(ENVIRONMENT_KEYS))
 def test_every_key_of_an_environment_is_read(key: str, tmp_path: Path) -> None:
-    *values, seen = ENVIRONMENT_KEYS[key]
+    *values, records = ENVIRONMENT_KEYS[key]
     base = {**ENVIRONMENT, "environment": LOCAL} if key.startswith("local.") else ENVIRONMENT
     if key.startswith("access."):
         base = laid_over(base, TRUSTING[key.split(".")[1]])
     environments = [with_key(base, key, value) for value in values]
-    one, other = (
-        seen(fleet(tmp_path / str(number), SPEC, environment), environment["environment"])
+    first_value, second_value = (
+        records(fleet(tmp_path / str(number), SPEC, environment), environment["environment"])
         for number, environment in enumerate(environments)
     )
-    assert one != other
+    assert first_value != second_value
 
 
 def both(key: str, changed: Flip, seen: Seen, path: Path) -> list[object]:
@@ -139,7 +139,7 @@ def _lock(spec: Document, facts: Document) -> str:
 
 def _policies(template: Any) -> Document:
     resources = template["Resources"].items()
-    return {id: each["Properties"] for id, each in resources if each["Type"] == "AWS::IAM::Policy"}
+    return {id: entry["Properties"] for id, entry in resources if entry["Type"] == "AWS::IAM::Policy"}
 
 
 def keys(model: type[BaseModel], above: str = "") -> Iterator[str]:

@@ -77,7 +77,7 @@ class TestRepository:
     ) -> None:
         (id,) = plain.find_resources("AWS::ECR::Repository")
         form = f"AWS::ECR::Repository.{id}"
-        assert [each.check for each in CHECKOV if re.fullmatch(each.form, form)] == ["CKV_AWS_136"]
+        assert [item.check for item in CHECKOV if re.fullmatch(item.form, form)] == ["CKV_AWS_136"]
 
 
 class TestProject:

@@ -35,8 +35,8 @@ def alarms(folder: FleetFolder, seconds: int) -> dict[str, dict[str, Any]]:
         resource["Properties"] for resource in template.find_resources("AWS::CloudWatch::Alarm").values()
     ]
     return {
-        "running" if each.get("Statistic") == "SampleCount" else each.get("MetricName", "calculated"): each
-        for each in properties
+        "running" if entry.get("Statistic") == "SampleCount" else entry.get("MetricName", "calculated"): entry
+        for entry in properties
     }
 
 

@@ -32,16 +32,16 @@ class Measured(NamedTuple):
 class TestMetrics:
     @pytest.mark.parametrize("kind", KINDS)
     def test_each_is_one_that_such_an_endpoint_publishes(self, folder: FleetFolder, kind: str) -> None:
-        template, known = self.made(folder, kind), self.known(kind)
-        found = set(_measured(template))
+        template, known_values = self.made(folder, kind), self.known(kind)
+        result = set(_measured(template))
         published = {
             Measured(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
-            for metric in known
+            for metric in known_values
         }
         # Nothing that an operator could want to see is left out.
-        assert {each for each in found if "EndpointConfigName" not in dict(each.dimensions)} == published
+        assert {item for item in result if "EndpointConfigName" not in dict(item.dimensions)} == published
 
-        alarms = {each for each in found if "EndpointConfigName" in dict(each.dimensions)}
+        alarms = {item for item in result if "EndpointConfigName" in dict(item.dimensions)}
         assert {(alarm.namespace, alarm.name) for alarm in alarms} == {
             ("AWS/SageMaker", "Invocation5XXErrors"),
             ("AWS/SageMaker", "ModelLatency"),
@@ -81,7 +81,7 @@ class TestMetrics:
             variables[name] for name in variables_of("namespace")
         }
         on_gpu = {"gpu_power", "gpu_memory_used", "gpu_memory_total"} if kind != "cpu" else set()
-        measures = {each for each in data_file("metrics.yaml")["triton"] if not each.startswith("gpu_")}
+        measures = {text for text in data_file("metrics.yaml")["triton"] if not text.startswith("gpu_")}
         assert {name for _, name in matches} == {triton_metric(measure) for measure in measures | on_gpu}
 
     @staticmethod

@@ -171,9 +171,9 @@ class TestOtherChanges:
     def test_the_readme_shows_a_comment_but_for_its_details_and_its_base(self, top: Path) -> None:
         edit(top / "model_specs/sentence-embeddings.yaml", "type: ml.g5.xlarge", "type: ml.g6.xlarge")
         comment = markdown(fleet_review(top, "main", ["staging"], DAY), 65_536)
-        shown = comment.removeprefix("<!-- triton-fleet-report -->\n").partition("\n\n<details>")[0]
+        output = comment.removeprefix("<!-- triton-fleet-report -->\n").partition("\n\n<details>")[0]
         matches = re.findall(r"^> ?(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-        assert matches == shown.splitlines()
+        assert matches == output.splitlines()
 
     def test_a_spec_that_was_wrong_at_the_base_is_named_with_its_mistake(self, top: Path) -> None:
         spec = top / "model_specs/resnet50.yaml"

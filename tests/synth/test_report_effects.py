@@ -80,16 +80,16 @@ def resolved(value: Any, names: Mapping[str, str]) -> Any:
         case {"Fn::GetAtt": [name, attribute]}:
             return f"{names.get(name, name)}.{attribute}"
         case dict():
-            return {key: resolved(each, names) for key, each in value.items()}
+            return {key: resolved(item, names) for key, item in value.items()}
         case list():
-            return [resolved(each, names) for each in value]
+            return [resolved(item, names) for item in value]
         case _:
             return value
 
 
 def templates(key: str, path: Path) -> tuple[Template, Template]:
     first_document, other_document = (
-        json.loads(json.dumps(each)) for each in both(key, IN_THE_TEMPLATE[key], template, path)
+        json.loads(json.dumps(item)) for item in both(key, IN_THE_TEMPLATE[key], template, path)
     )
     return first_document, other_document
 

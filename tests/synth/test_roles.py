@@ -57,25 +57,25 @@ def test_the_document_lists_what_the_roles_may_do(
 
 
 def test_no_action_is_a_wildcard_and_nothing_is_granted_by_exclusion(every: list[Role]) -> None:
-    statements = [each for role in every for each in role.granted]
+    statements = [item for role in every for item in role.granted]
     assert {statement.effect for statement in statements} == {"Allow"}
     assert [statement for statement in statements if "*" in "".join(statement.actions)] == []
 
 
 def test_each_wildcard_of_a_resource_is_one_that_somebody_reasoned_about(every: list[Role]) -> None:
     rows = [
-        (role.name, each.sid, resource)
+        (role.name, item.sid, resource)
         for role in every
-        for each in role.granted
-        for resource in each.resources
-        if "*" in resource and not is_meant(each, resource)
+        for item in role.granted
+        for resource in item.resources
+        if "*" in resource and not is_meant(item, resource)
     ]
     assert rows == []
 
 
 def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
     """The reasons of wildcards that are no more go with them."""
-    statements = [each for role in every for each in role.granted]
+    statements = [item for role in every for item in role.granted]
     for wildcard in (*WILDCARDS, *ACCESS_WILDCARDS):
         granted_actions = {
             action
@@ -88,11 +88,11 @@ def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
 
 def test_a_role_is_taken_on_by_a_service_of_aws_unless_a_file_names_others(every: list[Role]) -> None:
     """Those that `access` of a spec and of an environment name are in test_access.py."""
-    trusted = [
-        each for role in every if not role.name.startswith(("Access", "Invoker")) for each in role.trusted
+    trust = [
+        item for role in every if not role.name.startswith(("Access", "Invoker")) for item in role.trusted
     ]
-    assert {each.actions for each in trusted} == {("sts:AssumeRole",)}
-    assert {principal for each in trusted for principal in each.principals} == {
+    assert {item.actions for item in trust} == {("sts:AssumeRole",)}
+    assert {principal for item in trust for principal in item.principals} == {
         "Service: codebuild.amazonaws.com",
         "Service: lambda.amazonaws.com",
         "Service: sagemaker.amazonaws.com",
@@ -152,8 +152,8 @@ def test_no_role_but_the_one_that_deploys_writes_who_owns_which_content(every: l
     writers = {
         role.name
         for role in every
-        for each in role.granted
-        for action, resource in product(each.actions, each.resources)
+        for item in role.granted
+        for action, resource in product(item.actions, item.resources)
         if action.startswith("s3:") and not action.startswith(("s3:Get", "s3:List"))
         if resource == "*" or fnmatchcase(record, resource.partition("/")[2])
     }

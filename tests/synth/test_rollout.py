@@ -30,9 +30,9 @@ def rollback_alarms(template: Template) -> dict[str, dict[str, Any]]:
 
 
 def test_an_endpoint_without_a_rollout_says_nothing_of_one(template: Synth) -> None:
-    made = template("alarms: {errors: 1%}\n")
-    assert "DeploymentConfig" not in only(made, "AWS::SageMaker::Endpoint")["Properties"]
-    assert rollback_alarms(made) == {}
+    stack_template = template("alarms: {errors: 1%}\n")
+    assert "DeploymentConfig" not in only(stack_template, "AWS::SageMaker::Endpoint")["Properties"]
+    assert rollback_alarms(stack_template) == {}
 
 
 class TestStrategies:

@@ -45,7 +45,7 @@ class TestTarget:
         assert "RoleARN" not in target
 
     def test_schedules_change_its_range_in_their_time_zone(self, template: Synth) -> None:
-        made = template(
+        stack_template = template(
             """\
             scaling:
               min: 1
@@ -55,7 +55,7 @@ class TestTarget:
                 - {name: night, at: "cron(0 20 ? * MON-FRI *)", min: 1}
             """
         )
-        target = only(made, "AWS::ApplicationAutoScaling::ScalableTarget")["Properties"]
+        target = only(stack_template, "AWS::ApplicationAutoScaling::ScalableTarget")["Properties"]
         assert target["ScheduledActions"] == [
             {
                 "ScheduledActionName": "day",
@@ -70,7 +70,7 @@ class TestTarget:
                 "ScalableTargetAction": {"MinCapacity": 1},
             },
         ]
-        assert tracked(made) == {}
+        assert tracked(stack_template) == {}
 
     def test_an_endpoint_that_is_not_scaled_has_no_target(self, template: Synth) -> None:
         template().resource_count_is("AWS::ApplicationAutoScaling::ScalableTarget", 0)
@@ -142,25 +142,25 @@ class TestNamesOfPolicies:
 class TestScalingGuard:
     def test_its_steps_stand_around_the_endpoint_whether_it_is_scaled_or_not(self, template: Synth) -> None:
         for keys in ("", SCALED):
-            made = template(keys)
-            guards = made.find_resources("Custom::ScalingGuard")
+            stack_template = template(keys)
+            guards = stack_template.find_resources("Custom::ScalingGuard")
             steps = {guard["Properties"]["Step"]: name for name, guard in guards.items()}
-            (endpoint,) = made.find_resources("AWS::SageMaker::Endpoint")
-            assert steps["before"] in only(made, "AWS::SageMaker::Endpoint")["DependsOn"]
+            (endpoint,) = stack_template.find_resources("AWS::SageMaker::Endpoint")
+            assert steps["before"] in only(stack_template, "AWS::SageMaker::Endpoint")["DependsOn"]
             assert endpoint in guards[steps["after"]]["DependsOn"]
 
     def test_scaling_waits_until_it_may_come_back(self, template: Synth) -> None:
-        made = template(SCALED)
-        guards = made.find_resources("Custom::ScalingGuard")
+        stack_template = template(SCALED)
+        guards = stack_template.find_resources("Custom::ScalingGuard")
         (after,) = [name for name, guard in guards.items() if guard["Properties"]["Step"] == "after"]
         for kind in ("ScalableTarget", "ScalingPolicy"):
-            for resource in made.find_resources(f"AWS::ApplicationAutoScaling::{kind}").values():
+            for resource in stack_template.find_resources(f"AWS::ApplicationAutoScaling::{kind}").values():
                 assert after in resource["DependsOn"]
 
     def test_they_are_called_by_each_new_configuration_and_each_other_policy(self, template: Synth) -> None:
-        made = template(SCALED)
-        (config,) = made.find_resources("AWS::SageMaker::EndpointConfig")
-        for guard in made.find_resources("Custom::ScalingGuard").values():
+        stack_template = template(SCALED)
+        (config,) = stack_template.find_resources("AWS::SageMaker::EndpointConfig")
+        for guard in stack_template.find_resources("Custom::ScalingGuard").values():
             given_values = {key: value for key, value in guard["Properties"].items() if key != "ServiceToken"}
             assert given_values.pop("Step") in ("before", "after")
             assert given_values == {
@@ -168,7 +168,7 @@ class TestScalingGuard:
                 "VariantName": "AllTraffic",
                 "InstanceType": "ml.g5.xlarge",
                 "EndpointConfigName": {"Fn::GetAtt": [config, "EndpointConfigName"]},
-                "Policies": names(made),
+                "Policies": names(stack_template),
             }
 
     def test_a_stack_without_scaling_names_no_policies(self, template: Synth) -> None:
@@ -180,8 +180,8 @@ class TestScalingGuard:
         self, template: Synth, folder: FleetFolder, keys: str
     ) -> None:
         folder.environment(ALLOWED)
-        made = template(keys)
-        guards = made.find_resources("Custom::ScalingGuard").values()
+        stack_template = template(keys)
+        guards = stack_template.find_resources("Custom::ScalingGuard").values()
         looks = {guard["Properties"]["Step"]: guard["Properties"].get("CleanupLooks") for guard in guards}
         assert looks == {"before": 15 if keys else None, "after": None}
 
@@ -191,19 +191,19 @@ class TestScalingGuard:
         (before,) = [
             name for name, resource in resources.items() if resource["Properties"].get("Step") == "before"
         ]
-        needed, befores = set[str](), {before}
+        needed_version, befores = set[str](), {before}
         while befores:
             name = befores.pop()
-            needed.add(name)
+            needed_version.add(name)
             text = json.dumps(resources[name])
-            befores |= {resource for resource in resources if f'"{resource}"' in text} - needed
+            befores |= {resource for resource in resources if f'"{resource}"' in text} - needed_version
         policies = {
             name
             for name, resource in resources.items()
             if resource["Type"] == "AWS::IAM::Policy" and name.startswith("Role")
         }
         assert policies
-        assert policies <= needed
+        assert policies <= needed_version
 
     def test_its_token_stays_for_good_as_cloudformation_refuses_another_one(self, template: Synth) -> None:
         name = "triton-fleet-dev-scaling-guard"

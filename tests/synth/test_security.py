@@ -28,7 +28,9 @@ CPU = SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge")
 def of_all(template: Template) -> dict[str, dict[str, Any]]:
     """The statements of all policies."""
     policies = template.find_resources("AWS::IAM::Policy").values()
-    lines = [each for policy in policies for each in policy["Properties"]["PolicyDocument"]["Statement"]]
+    lines = [
+        statement for policy in policies for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+    ]
     return {line["Sid"]: line for line in lines if "Sid" in line}
 
 
@@ -38,8 +40,8 @@ class TestNetwork:
         folder.environment("allowed_networks: [subnet-00000001, subnet-00000002, sg-00000001]\n")
 
     def test_a_vpc_is_the_models(self, template: Synth) -> None:
-        made = template(f"network: {{{VPC}}}\n")
-        assert only(made, "AWS::SageMaker::Model")["Properties"]["VpcConfig"] == {
+        stack_template = template(f"network: {{{VPC}}}\n")
+        assert only(stack_template, "AWS::SageMaker::Model")["Properties"]["VpcConfig"] == {
             "Subnets": ["subnet-00000001", "subnet-00000002"],
             "SecurityGroupIds": ["sg-00000001"],
         }
@@ -57,8 +59,8 @@ class TestNetwork:
     def test_only_reading_is_granted_on_all_of_ec2_and_without_conditions(self, template: Synth) -> None:
         actual_statements = statements(template(f"network: {{{VPC}}}\n"))
         of_ec2 = [actual_statements[sid] for sid in ("SeeNetwork", "AttachToVpc", "UseInterfaces")]
-        assert [each for each in of_ec2 if "Condition" in each] == []
-        everywhere = [each["Action"] for each in of_ec2 if each["Resource"] == "*"]
+        assert [item for item in of_ec2 if "Condition" in item] == []
+        everywhere = [entry["Action"] for entry in of_ec2 if entry["Resource"] == "*"]
         assert [action for actions in everywhere for action in actions if ":Describe" not in action] == []
         assert (
             actual_statements["UseInterfaces"]["Resource"]
@@ -66,22 +68,22 @@ class TestNetwork:
         )
 
     def test_without_a_vpc_nothing_of_ec2_is_granted(self, template: Synth) -> None:
-        made = template()
-        assert not {"SeeNetwork", "AttachToVpc", "UseInterfaces"} & statements(made).keys()
-        model = only(made, "AWS::SageMaker::Model")["Properties"]
+        stack_template = template()
+        assert not {"SeeNetwork", "AttachToVpc", "UseInterfaces"} & statements(stack_template).keys()
+        model = only(stack_template, "AWS::SageMaker::Model")["Properties"]
         assert not {"VpcConfig", "EnableNetworkIsolation"} & model.keys()
 
     def test_isolation_is_the_models(self, template: Synth) -> None:
-        made = template(f"network: {{{VPC}, isolated: true}}\nmetrics: {{triton: false}}\n")
-        model = only(made, "AWS::SageMaker::Model")["Properties"]
+        stack_template = template(f"network: {{{VPC}, isolated: true}}\nmetrics: {{triton: false}}\n")
+        model = only(stack_template, "AWS::SageMaker::Model")["Properties"]
         assert model["EnableNetworkIsolation"] is True
         assert model["VpcConfig"]["Subnets"] == ["subnet-00000001", "subnet-00000002"]
 
 
 class TestCapture:
     def test_calls_are_captured_into_the_endpoints_own_prefix_alone(self, template: Synth) -> None:
-        made = template("capture: {sample: 10%}\n")
-        config = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["DataCaptureConfig"]
+        stack_template = template("capture: {sample: 10%}\n")
+        config = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"]["DataCaptureConfig"]
         assert config == {
             "EnableCapture": True,
             "InitialSamplingPercentage": 10,
@@ -89,7 +91,7 @@ class TestCapture:
             "CaptureOptions": [{"CaptureMode": "Input"}, {"CaptureMode": "Output"}],
             "CaptureContentTypeHeader": {"JsonContentTypes": ["application/json"]},
         }
-        granted_statements = statements(made)
+        granted_statements = statements(stack_template)
         assert granted_statements["KeepCapturedCalls"] == {
             "Sid": "KeepCapturedCalls",
             "Effect": "Allow",
@@ -104,13 +106,13 @@ class TestCapture:
         assert writers == ["KeepCapturedCalls"]
 
     def test_without_capture_the_role_writes_nothing_to_the_bucket(self, template: Synth) -> None:
-        made = template()
-        assert "s3:Put" not in str(statements(made))
-        assert "DataCaptureConfig" not in only(made, "AWS::SageMaker::EndpointConfig")["Properties"]
+        stack_template = template()
+        assert "s3:Put" not in str(statements(stack_template))
+        assert "DataCaptureConfig" not in only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"]
 
     def test_one_side_of_a_call_may_be_left_out(self, template: Synth) -> None:
-        made = template("capture: {sample: 100%, requests: false}\n")
-        config = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["DataCaptureConfig"]
+        stack_template = template("capture: {sample: 100%, requests: false}\n")
+        config = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"]["DataCaptureConfig"]
         assert config["CaptureOptions"] == [{"CaptureMode": "Output"}]
 
 
@@ -206,8 +208,8 @@ class TestKey:
 
 class TestLogs:
     def test_the_endpoint_waits_for_its_log_groups(self, template: Synth) -> None:
-        made = template("logs: {retention_days: 90}\ntags: {team: ranking}\n")
-        ((name, resource),) = made.find_resources("Custom::EndpointLogs").items()
+        stack_template = template("logs: {retention_days: 90}\ntags: {team: ranking}\n")
+        ((name, resource),) = stack_template.find_resources("Custom::EndpointLogs").items()
         assert resource["Properties"] == {
             "ServiceToken": "arn:aws:lambda:us-east-1:111122223333:function:triton-fleet-dev-endpoint-logs",
             "LogGroups": ["/aws/sagemaker/Endpoints/sentences", "/triton-fleet/sentences/metrics"],
@@ -218,7 +220,7 @@ class TestLogs:
                 "triton-fleet:endpoint": "sentences",
             },
         }
-        assert name in only(made, "AWS::SageMaker::Endpoint")["DependsOn"]
+        assert name in only(stack_template, "AWS::SageMaker::Endpoint")["DependsOn"]
 
     def test_the_function_owns_groups_of_endpoints_and_reads_none(self, template: Synth) -> None:
         granted_values = of_all(template("", FOUNDATION))["OwnLogGroups"]
@@ -227,17 +229,17 @@ class TestLogs:
             f"{groups}/aws/sagemaker/Endpoints/*",
             f"{groups}/triton-fleet/*",
         ]
-        assert not [each for each in granted_values["Action"] if each.startswith(("logs:Get", "logs:Delete"))]
+        assert not [text for text in granted_values["Action"] if text.startswith(("logs:Get", "logs:Delete"))]
         assert granted_values["Condition"] == SPARES_OTHERS
 
     def test_functions_reach_no_endpoint_of_another_environment(self, template: Synth) -> None:
         """Without a tag it is nobody's of ours: of a missing endpoint AWS has to say that it is missing."""
         policies = template("", FOUNDATION).find_resources("AWS::IAM::Policy").values()
         conditions = {
-            each["Action"]: each.get("Condition")
+            statement["Action"]: statement.get("Condition")
             for policy in policies
-            for each in policy["Properties"]["PolicyDocument"]["Statement"]
-            if ":endpoint" in str(each["Resource"])
+            for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+            if ":endpoint" in str(statement["Resource"])
         }
         assert conditions == {
             "sagemaker:DescribeEndpoint": SPARES_OTHERS,

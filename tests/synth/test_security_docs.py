@@ -24,9 +24,11 @@ def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder
     folder.spec(KEYS, base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
     policies = templates(folder)[STACK].find_resources("AWS::IAM::Policy").values()
     granted_actions = {
-        each["Sid"]: [each["Action"]] if isinstance(each["Action"], str) else each["Action"]
+        statement["Sid"]: [statement["Action"]]
+        if isinstance(statement["Action"], str)
+        else statement["Action"]
         for policy in policies
-        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
     }
     matches = dict(ROW.findall(section("What the endpoint's role may do")))
     assert set(matches) == set(granted_actions)
@@ -47,10 +49,10 @@ def test_the_table_of_builds_has_every_statement_of_their_roles_and_no_other(
     )
     policies = templates(folder)[FOUNDATION].find_resources("AWS::IAM::Policy")
     granted_sids = {
-        each["Sid"]
+        statement["Sid"]
         for id, policy in policies.items()
         if id.startswith(part)
-        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
     }
     cells = re.findall(r"^\| (`.+?) \|", section(title), re.MULTILINE)
     assert {sid for cell in cells for sid in re.findall("`([A-Za-z]+)`", cell)} == granted_sids

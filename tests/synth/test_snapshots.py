@@ -50,8 +50,8 @@ class Lines(SingleFileSnapshotExtension):
 
 @pytest.mark.parametrize("name", NAMES, ids=[f"triton-fleet-{WHOLE}{name}" for name in NAMES])
 def test_the_template_is_as_reviewed(name: str, snapshot: SnapshotAssertion) -> None:
-    reviewed = snapshot.use_extension(JSONSnapshotExtension)
-    assert readable(shipped(WHOLE)[f"triton-fleet-{WHOLE}{name}"]) == reviewed
+    snapshot_extension = snapshot.use_extension(JSONSnapshotExtension)
+    assert readable(shipped(WHOLE)[f"triton-fleet-{WHOLE}{name}"]) == snapshot_extension
 
 
 @pytest.mark.parametrize("environment", [name for name in ENVIRONMENTS if name != WHOLE])
@@ -79,8 +79,8 @@ def test_a_difference_names_its_path_and_both_values() -> None:
 
 def test_a_snapshot_shows_everything_but_hashes() -> None:
     body = {"Fn::Join": ["", ['{"widgets":[{"title":"', {"Fn::GetAtt": ["Endpoint", "Name"]}, '"}]}']]}
-    made = {"Code": {"S3Key": f"{'a1' * 32}.zip"}, "Size": 0, "DashboardBody": body}
-    assert readable(made) == {
+    answer = {"Code": {"S3Key": f"{'a1' * 32}.zip"}, "Size": 0, "DashboardBody": body}
+    assert readable(answer) == {
         "Code": {"S3Key": "HASH.zip"},
         "Size": 0,
         "DashboardBody": {"widgets": [{"title": "${Endpoint.Name}"}]},

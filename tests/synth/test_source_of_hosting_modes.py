@@ -106,12 +106,12 @@ def test_a_hosting_mode_is_declared_as_sagemaker_knows_it(environment: str, mode
 def test_a_single_endpoint_names_its_model_and_of_an_ensemble_the_ensemble_proper(
     environment: str, mode: str
 ) -> None:
-    named = container(environment, MODES[mode])["Environment"].get(DEFAULT_MODEL)
+    named_values = container(environment, MODES[mode])["Environment"].get(DEFAULT_MODEL)
     if MODE[mode] == "MultiModel":
-        assert named is None, "it has no effect there: the target names the model"
+        assert named_values is None, "it has no effect there: the target names the model"
         return
-    (config,) = (config for _, config in configs(MODES[mode]) if config.name == named)
-    assert (backend_of(config, named, []) == "ensemble") == mode.endswith("an ensemble")
+    (config,) = (config for _, config in configs(MODES[mode]) if config.name == named_values)
+    assert (backend_of(config, named_values, []) == "ensemble") == mode.endswith("an ensemble")
 
 
 def test_the_archives_of_several_models_hold_ensembles_in_one_mode_and_none_in_the_other() -> None:

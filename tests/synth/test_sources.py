@@ -20,11 +20,11 @@ SYSTEMS = {
 """By the folder of the example: SOURCE has the values there, DIFFERENT those that are others here, `ours` tells ours."""
 EACH = pytest.mark.parametrize("example", SYSTEMS)
 SAME = [
-    (each, name)
-    for each, system in SYSTEMS.items()
+    (item, name)
+    for item, system in SYSTEMS.items()
     for name in sorted(system.SOURCE.keys() - system.DIFFERENT)
 ]
-OTHERS = [(each, name) for each, system in SYSTEMS.items() for name in system.DIFFERENT]
+OTHERS = [(item, name) for item, system in SYSTEMS.items() for name in system.DIFFERENT]
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
@@ -51,13 +51,13 @@ def test_all_that_is_compared_is_of_the_source(example: str) -> None:
 def test_what_differs_is_in_the_examples_readme_with_both_values_and_the_reason(example: str) -> None:
     readme = (ROOT / "examples" / example / "README.md").read_text().splitlines()
     system: ModuleType = SYSTEMS[example]
-    rows = [row(name, system.SOURCE[name], each) for name, each in system.DIFFERENT.items()]
+    rows = [row(name, system.SOURCE[name], item) for name, item in system.DIFFERENT.items()]
     assert [row for row in rows if row not in readme] == []
 
 
 def test_of_the_sources_parameters_of_pytorch_only_one_that_triton_no_longer_reads_is_left_out() -> None:
-    source, here = source_of_resnet_pt.SOURCE, source_of_resnet_pt.ours("prod")
-    assert source["config: parameters"] - here["config: parameters"] == {"ENABLE_NVFUSER"}
+    source, own_text = source_of_resnet_pt.SOURCE, source_of_resnet_pt.ours("prod")
+    assert source["config: parameters"] - own_text["config: parameters"] == {"ENABLE_NVFUSER"}
 
 
 @pytest.mark.parametrize("name", source_of_resnet_pt.PARAMETERS)

@@ -121,8 +121,8 @@ def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
     [
         ({"environment": "dev", "endpoints": "nope"}, "FL120: there is no endpoint 'nope'"),
         *(
-            pytest.param(context, said, marks=pytest.mark.nightly)
-            for context, said in (
+            pytest.param(context, text, marks=pytest.mark.nightly)
+            for context, text in (
                 ({"environment": "qa"}, "FL120: there is no environment 'qa'"),
                 ({"environment": ""}, "FL120: no environment was named"),
                 ({"environment": "dev", "endpoints": ""}, "FL120: no endpoint was named"),

@@ -187,12 +187,14 @@ def _files() -> Iterator[Case]:
     yield Case(
         id="ensemble-spare-broken", files=spare, changed="a broken model that the ensemble does not use"
     )
-    hidden = {**WRAPPER, ".ipynb_checkpoints/x": b""}
-    yield Case(id="ensemble-hidden-beside", files=hidden, changed="a hidden directory beside the models")
-    quoted_files = changed(missing_contents, CONFIG, (PLATFORM, "platform: 'ensemble'"))
-    quoted = changed(quoted_files, CONFIG, ('"lost"', '"away"'))
+    hidden_values = {**WRAPPER, ".ipynb_checkpoints/x": b""}
     yield Case(
-        id="regex-miss-alone", files=quoted, changed="an ensemble in single quotes, without its models"
+        id="ensemble-hidden-beside", files=hidden_values, changed="a hidden directory beside the models"
+    )
+    quoted_files = changed(missing_contents, CONFIG, (PLATFORM, "platform: 'ensemble'"))
+    quoted_values = changed(quoted_files, CONFIG, ('"lost"', '"away"'))
+    yield Case(
+        id="regex-miss-alone", files=quoted_values, changed="an ensemble in single quotes, without its models"
     )
     spaced_files = changed(WRAPPER, CONFIG, (PLATFORM, 'platform:   \t"ensemble"'))
     yield Case(id="regex-spaces", files=spaced_files, changed="white space after the colon of the platform")
@@ -200,7 +202,7 @@ def _files() -> Iterator[Case]:
 
 def _branches() -> Iterator[Case]:
     model, text = f'backend: "python"\n{TENSORS}', "model_transaction_policy { decoupled: true }\n"
-    for name, what, left, right in (
+    for name, what, survivors, right in (
         ("branches", "two branches", "", ""),
         ("branches-decoupled", "two decoupled branches that meet", text, text),
         ("branch-decoupled", "a decoupled branch that meets another", text, ""),
@@ -208,7 +210,7 @@ def _branches() -> Iterator[Case]:
         files = {
             "forked/config.pbtxt": BRANCHES.encode(),
             "forked/1/": b"",
-            **python_model("left", model + left),
+            **python_model("left", model + survivors),
             **python_model("right", model + right),
             **python_model("join", JOIN),
         }

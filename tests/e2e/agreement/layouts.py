@@ -143,9 +143,9 @@ def _multi_model() -> Iterator[Case]:
         changed="the repository is in a folder of the archive",
     )
     broken_files: Files = {**SCALE, "scale/config.pbtxt": b"no_such_field: 1"}
-    commented = {**broken_files, **changed(DOUBLE, CONFIG, add='# platform: "ensemble"\n')}
+    commented_files = {**broken_files, **changed(DOUBLE, CONFIG, add='# platform: "ensemble"\n')}
     what = 'two models, one of them broken, the other with `platform: "ensemble"` in a comment'
-    yield Case(id="regex-in-comment", files=commented, changed=what)
+    yield Case(id="regex-in-comment", files=commented_files, changed=what)
 
 
 def _single() -> Iterator[Case]:

@@ -53,10 +53,10 @@ class Court:
             single = {case.id: pool.submit(self._single, case) for case in cases if case.mode == SINGLE}
             together_cases = [multi[start::SHARES] for start in range(SHARES)]
             of_multi = pool.map(self._multi_model, range(SHARES), together_cases)
-            found = {case: verdict.result() for case, verdict in single.items()}
+            result = {case: verdict.result() for case, verdict in single.items()}
             for verdicts in of_multi:
-                found |= verdicts
-        return found
+                result |= verdicts
+        return result
 
     def _multi_model(self, number: int, cases: Sequence[Case]) -> dict[str, Verdict]:
         """One server for several cases; one that ends is followed by another."""

@@ -51,7 +51,7 @@ def test_a_repository_is_refused_by_us_if_and_only_if_the_server_refuses_it(
     disagreements = [
         f"{case.id} ({case.mode}; {case.changed}): the server"
         f" {'loads it' if verdicts[case.id].loaded else 'says: ' + sentence(verdicts[case.id], case)};"
-        f" we say: {'; '.join(f'{each.code} {each.message}' for each in judged[case.id]) or 'no error'}"
+        f" we say: {'; '.join(f'{item.code} {item.message}' for item in judged[case.id]) or 'no error'}"
         for case in all_cases()
         if verdicts[case.id].loaded == bool(judged[case.id])
     ]
@@ -63,7 +63,7 @@ def test_what_both_refuse_is_refused_in_the_servers_words(
 ) -> None:
     sentences = {case.id: sentence(verdicts[case.id], case) for case in all_cases() if judged[case.id]}
     said_words = {case: words for case, words in sentences.items() if words and is_tritons(words)}
-    ours = {case: "; ".join(" ".join(each.message.split()) for each in judged[case]) for case in said_words}
+    ours = {case: "; ".join(" ".join(item.message.split()) for item in judged[case]) for case in said_words}
     other_lines = [
         f"{case}: the server says: {words}; we say: {ours[case]}"
         for case, words in said_words.items()
@@ -77,7 +77,7 @@ def test_what_both_refuse_is_refused_in_the_servers_words(
 
 def test_there_are_cases_of_both_kinds_in_both_modes(verdicts: dict[str, Verdict]) -> None:
     kinds = {(case.mode, verdicts[case.id].loaded) for case in all_cases()}
-    assert kinds == {(mode, loaded) for mode in ("single", "multi-model") for loaded in (True, False)}
+    assert kinds == {(mode, is_loaded) for mode in ("single", "multi-model") for is_loaded in (True, False)}
     assert len(verdicts) >= 150
 
 

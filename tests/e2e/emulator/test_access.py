@@ -57,14 +57,14 @@ def test_a_role_trusts_the_provider_that_foundation_makes(
 def test_an_account_has_one_provider_and_another_issuer_replaces_it(
     aws: EmbeddedAws, stacks: Stacks, access: dict[str, Any]
 ) -> None:
-    provider = {id: each for id, each in access.items() if each["Type"] == "AWS::IAM::OIDCProvider"}
+    provider = {id: entry for id, entry in access.items() if entry["Type"] == "AWS::IAM::OIDCProvider"}
     assert stacks.create("first", provider) == "CREATE_COMPLETE"
     assert stacks.create("second", provider) == "ROLLBACK_COMPLETE"
     ((id, resource),) = provider.items()
-    other = {id: {**resource, "Properties": {**resource["Properties"], "Url": "https://gitlab.com"}}}
-    assert stacks.update("first", other) == "UPDATE_COMPLETE"
-    listed = client(aws, "iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]
-    assert [each["Arn"] for each in listed] == [f"arn:aws:iam::{ACCOUNT}:oidc-provider/gitlab.com"]
+    second_value = {id: {**resource, "Properties": {**resource["Properties"], "Url": "https://gitlab.com"}}}
+    assert stacks.update("first", second_value) == "UPDATE_COMPLETE"
+    entries = client(aws, "iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]
+    assert [entry["Arn"] for entry in entries] == [f"arn:aws:iam::{ACCOUNT}:oidc-provider/gitlab.com"]
 
 
 def test_no_token_of_a_job_is_accepted_and_no_subject_compared(aws: EmbeddedAws) -> None:

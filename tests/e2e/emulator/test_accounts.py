@@ -60,9 +60,9 @@ def test_an_account_that_a_variable_or_a_header_names_is_not_believed(
 
 
 def test_a_function_acts_in_its_own_account(aws: EmbeddedAws, other: boto3.Session) -> None:
-    declared = {"Role": ROLE, "F": function({"ZipFile": WHO}, "index.handler")}
+    declared_values = {"Role": ROLE, "F": function({"ZipFile": WHO}, "index.handler")}
     stacks = other_client(aws, other, "cloudformation")
-    stacks.create_stack(StackName="who", TemplateBody=json.dumps({"Resources": declared}))
+    stacks.create_stack(StackName="who", TemplateBody=json.dumps({"Resources": declared_values}))
     stacks.get_waiter("stack_create_complete").wait(StackName="who", WaiterConfig={"Delay": 1})
     (name,) = (
         stack_resource["PhysicalResourceId"]

@@ -106,4 +106,4 @@ def test_what_waits_in_the_queue_ends_with_the_embedded_aws() -> None:
         first = builds.start(project)
         builds.start(project)
         builds.said(builds.now(first), "running")
-    assert not [each for each in threading.enumerate() if each.name.startswith("build-")]
+    assert not [item for item in threading.enumerate() if item.name.startswith("build-")]

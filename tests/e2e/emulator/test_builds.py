@@ -47,8 +47,8 @@ def test_a_build_runs_its_source_and_is_shown_with_its_phases_and_its_log(builds
 
 def test_variables_of_the_build_come_before_those_of_the_project(builds: Builds) -> None:
     project = builds.project("variables", commands('echo "$SAID, $ADDED"', "echo $CODEBUILD_BUILD_ID"))
-    added = [{"name": "SAID", "value": "by the build"}, {"name": "ADDED", "value": "a = 'b'"}]
-    build = builds.ended(builds.start(project, environmentVariablesOverride=added))
+    addition = [{"name": "SAID", "value": "by the build"}, {"name": "ADDED", "value": "a = 'b'"}]
+    build = builds.ended(builds.start(project, environmentVariablesOverride=addition))
     assert builds.lines(build) == ["by the build, a = 'b'", build["id"]]
 
 
@@ -73,14 +73,14 @@ def test_commands_share_a_shell_and_phases_share_folder_and_exported_variables(b
 def test_a_command_that_fails_ends_its_phase_and_the_build(
     builds: Builds, phase: str, others: dict[str, str | None]
 ) -> None:
-    failing = {"commands": ["echo first", "exit 3", "echo never"], "finally": ["echo finally"]}
+    failing_phase = {"commands": ["echo first", "exit 3", "echo never"], "finally": ["echo finally"]}
     after = {"commands": ["echo succeeding $CODEBUILD_BUILD_SUCCEEDING"]}
-    project = builds.project(f"failing-{phase}", {phase: failing, "post_build": after})
+    project = builds.project(f"failing-{phase}", {phase: failing_phase, "post_build": after})
     build = builds.ended(builds.start(project))
     assert build["buildStatus"] == "FAILED"
     texts = ["first", "finally", *(["succeeding 0"] if phase == "build" else [])]
     assert builds.lines(build) == texts
-    (failed_phase,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
+    (failed_phase,) = [entry for entry in build["phases"] if entry.get("phaseStatus") == "FAILED"]
     assert failed_phase["phaseType"] == phase.upper()
     (context,) = failed_phase["contexts"]
     assert context["statusCode"] == "COMMAND_EXECUTION_ERROR"

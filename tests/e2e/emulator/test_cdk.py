@@ -157,12 +157,12 @@ def test_a_diff_of_a_change_set_names_the_same_resources_and_the_endpoint_that_f
 
 
 def test_a_change_reaches_the_endpoint_by_an_update(account: Account, first_deploy: str) -> None:
-    removed = list(account.host.removed)
+    removed_endpoints = list(account.host.removed)
     text = account.cdk("deploy", "--all", variant="changed")
     assert "Requested update requires the creation of a new physical resource" in text
     assert account.endpoint() == ("InService", "triton:25.04")
     assert account.host.served[-1].container.environment["SETTING"] == "2"
-    assert account.host.removed == removed
+    assert account.host.removed == removed_endpoints
     assert len(client(account.aws, "sagemaker").list_models()["Models"]) == 1
     [project] = client(account.aws, "codebuild").batch_get_projects(names=_project(account))["projects"]
     assert project["description"] == "changed"

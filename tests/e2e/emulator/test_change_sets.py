@@ -164,9 +164,11 @@ def test_what_a_change_set_calls_a_replacement_is_one_when_it_is_executed(stacks
         "Properties": {"Type": "String", "Name": "/one", "Value": "x"},
     }
     rule = {"Type": "AWS::Events::Rule", "Properties": {"Name": "one", "EventPattern": {"source": ["x"]}}}
-    named = {"Parameter": parameter, "Rule": rule}
-    assert stacks.create("renamed", named) == "CREATE_COMPLETE"
-    other_document = json.loads(json.dumps(named).replace('"/one"', '"/other"').replace('"one"', '"other"'))
+    named_values = {"Parameter": parameter, "Rule": rule}
+    assert stacks.create("renamed", named_values) == "CREATE_COMPLETE"
+    other_document = json.loads(
+        json.dumps(named_values).replace('"/one"', '"/other"').replace('"one"', '"other"')
+    )
     names = {"StackName": "renamed", "ChangeSetName": "plan"}
     stacks.api.create_change_set(
         **names, ChangeSetType="UPDATE", TemplateBody=json.dumps({"Resources": other_document})

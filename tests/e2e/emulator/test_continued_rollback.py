@@ -63,8 +63,8 @@ def test_what_is_skipped_counts_as_before_and_all_else_is_put_back(
     assert ids.keys() == {"Endpoint", "Config", "Model", "Kept"}
     runs = sagemaker.describe_endpoint(EndpointName=stopped)["EndpointConfigName"]
     assert ids["Config"].endswith(runs.lower())
-    changed = {**endpoint(stopped, image="newer"), "Kept": parameter("after")}
-    assert stacks.update(stopped, changed) == "UPDATE_COMPLETE"
+    changed_value = {**endpoint(stopped, image="newer"), "Kept": parameter("after")}
+    assert stacks.update(stopped, changed_value) == "UPDATE_COMPLETE"
 
 
 def test_without_a_resource_to_skip_it_stops_again(stacks: Stacks, stopped: str) -> None:

@@ -31,7 +31,7 @@ def broken(after: str) -> dict[str, Any]:
 
 
 def told(stacks: Stacks, name: str, resource: str, status: str) -> list[str]:
-    return [text for who, what, text in stacks.events(name) if (who, what) == (resource, status)]
+    return [text for actor, what, text in stacks.events(name) if (actor, what) == (resource, status)]
 
 
 def test_a_creation_is_asked_for_with_what_the_template_says(

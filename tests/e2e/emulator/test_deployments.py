@@ -97,16 +97,16 @@ def test_the_last_deployment_is_shown_and_may_be_used_again(sagemaker: Any, clou
     sagemaker.create_endpoint(EndpointName="repeated", EndpointConfigName="repeated-1")
     assert "LastDeploymentConfig" not in sagemaker.describe_endpoint(EndpointName="repeated")
     deployment = {**rolling(), "AutoRollbackConfiguration": {"Alarms": [{"AlarmName": "repeated-errors"}]}}
-    shown = []
-    for number, given in (
+    output = []
+    for number, inputs in (
         (2, {"DeploymentConfig": deployment}),
         (3, {"RetainDeploymentConfig": True}),
         (4, {}),
     ):
-        sagemaker.update_endpoint(EndpointName="repeated", EndpointConfigName=f"repeated-{number}", **given)
+        sagemaker.update_endpoint(EndpointName="repeated", EndpointConfigName=f"repeated-{number}", **inputs)
         endpoint = sagemaker.describe_endpoint(EndpointName="repeated")
-        shown.append((endpoint["EndpointConfigName"], endpoint.get("LastDeploymentConfig")))
-    assert shown == [("repeated-2", deployment), ("repeated-3", deployment), ("repeated-4", None)]
+        output.append((endpoint["EndpointConfigName"], endpoint.get("LastDeploymentConfig")))
+    assert output == [("repeated-2", deployment), ("repeated-3", deployment), ("repeated-4", None)]
 
 
 # --- rollbacks

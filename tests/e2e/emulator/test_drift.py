@@ -106,8 +106,8 @@ def test_a_drift_aware_change_set_takes_back_what_was_changed(
 ) -> None:
     common: Any = {"StackName": stack, "UsePreviousTemplate": True, "ChangeSetType": "UPDATE"}
     client(aws, "logs").put_retention_policy(logGroupName=stack, retentionInDays=1)
-    made = stacks.api.create_change_set(ChangeSetName="revert", DeploymentMode="REVERT_DRIFT", **common)
-    stacks.api.execute_change_set(ChangeSetName=made["Id"])
+    change_set = stacks.api.create_change_set(ChangeSetName="revert", DeploymentMode="REVERT_DRIFT", **common)
+    stacks.api.execute_change_set(ChangeSetName=change_set["Id"])
     assert stacks.settled(stack) == "UPDATE_COMPLETE"
     assert detected(stacks.api, stack, "Group")["Group"]["StackResourceDriftStatus"] == "IN_SYNC"
     made = stacks.api.create_change_set(ChangeSetName="again", DeploymentMode="REVERT_DRIFT", **common)

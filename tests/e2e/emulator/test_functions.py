@@ -93,8 +93,10 @@ def test_code_that_cannot_be_had_is_refused(
     code = {"S3Bucket": bucket, "S3Key": key}
     name = f"refused-{bucket}-{key.split('.')[0]}"
     assert stacks.create(name, {"Role": ROLE, "F": function(code, DESCRIBE)}) == "ROLLBACK_COMPLETE"
-    [told] = [text for who, status, text in stacks.events(name) if (who, status) == ("F", "CREATE_FAILED")]
-    assert reason in told
+    [told_text] = [
+        text for resource, status, text in stacks.events(name) if (resource, status) == ("F", "CREATE_FAILED")
+    ]
+    assert reason in told_text
 
 
 def test_two_functions_cannot_have_one_name(stacks: Stacks, recorder: dict[str, str]) -> None:

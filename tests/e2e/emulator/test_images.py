@@ -55,7 +55,7 @@ def test_the_url_of_a_layer_reads_that_layer_alone(repository: ContainerReposito
     other_layer = layer(["etc/other"])
     repository.push([CONTENT, other_layer])
     url = url_of(repository, digest_of(CONTENT))
-    name, text = (digest_of(each).removeprefix("sha256:") for each in (CONTENT, other_layer))
+    name, text = (digest_of(item).removeprefix("sha256:") for item in (CONTENT, other_layer))
     assert urllib3.request("GET", url.replace(name, text)).status == 403
 
 
@@ -92,9 +92,9 @@ def test_a_layer_that_exists_and_one_without_parts_are_refused(repository: Conta
 
 
 def test_an_image_of_layers_that_do_not_exist_is_refused(repository: ContainerRepository) -> None:
-    missing = {"layers": [{"mediaType": "x", "digest": digest_of(b"missing"), "size": 7}]}
+    missing_values = {"layers": [{"mediaType": "x", "digest": digest_of(b"missing"), "size": 7}]}
     with pytest.raises(ClientError, match="LayersNotFoundException"):
-        repository.push(changes=missing)
+        repository.push(changes=missing_values)
 
 
 def test_an_index_of_images_that_do_not_exist_is_refused(repository: ContainerRepository) -> None:
@@ -155,12 +155,12 @@ def test_an_image_whose_tag_moves_is_found_by_its_digest(repository: ContainerRe
 
 def test_a_deleted_image_is_gone_by_digest_and_tag(repository: ContainerRepository) -> None:
     digest = repository.push([CONTENT], tag="one")
-    wanted = {"imageDigest": digest}
-    answer = repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[wanted])
+    expected_values = {"imageDigest": digest}
+    answer = repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[expected_values])
     assert answer["imageIds"] == [{"imageDigest": digest, "imageTag": "one"}]
-    assert manifest_of(repository, **wanted)["failures"] == [
+    assert manifest_of(repository, **expected_values)["failures"] == [
         {
-            "imageId": wanted,
+            "imageId": expected_values,
             "failureCode": "ImageNotFound",
             "failureReason": "Requested image not found",
         }
@@ -170,16 +170,16 @@ def test_a_deleted_image_is_gone_by_digest_and_tag(repository: ContainerReposito
 def test_an_image_goes_with_its_last_tag(repository: ContainerRepository) -> None:
     digest = repository.push([CONTENT], tag="one")
     repository.push([CONTENT], tag="two")
-    for tag, left in (("one", 1), ("two", 0)):
+    for tag, survivors in (("one", 1), ("two", 0)):
         repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[{"imageTag": tag}])
-        assert len(manifest_of(repository, imageDigest=digest)["images"]) == left
+        assert len(manifest_of(repository, imageDigest=digest)["images"]) == survivors
 
 
 def test_an_image_of_an_index_cannot_be_deleted_before_it(repository: ContainerRepository) -> None:
     child = repository.push([CONTENT])
     repository.index({"linux/amd64": child}, tag="all")
-    wanted = [{"imageDigest": child}]
-    answer = repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=wanted)
+    expected_values = [{"imageDigest": child}]
+    answer = repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=expected_values)
     assert answer["failures"][0]["failureCode"] == "ImageReferencedByManifestList"
 
 

@@ -121,8 +121,10 @@ def test_a_scaled_variants_second_fleet_has_as_many_instances_as_run(sagemaker: 
     create_config(sagemaker, "one")
     create_config(sagemaker, "again")
     sagemaker.create_endpoint(EndpointName="a", EndpointConfigName="one")
-    wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": 3}]
-    sagemaker.update_endpoint_weights_and_capacities(EndpointName="a", DesiredWeightsAndCapacities=wanted)
+    expected_values = [{"VariantName": "AllTraffic", "DesiredInstanceCount": 3}]
+    sagemaker.update_endpoint_weights_and_capacities(
+        EndpointName="a", DesiredWeightsAndCapacities=expected_values
+    )
     put_quota(OF_TYPE, 5)
     update = {"EndpointName": "a", "EndpointConfigName": "again"}
     message = refused(sagemaker.update_endpoint, **update, RetainAllVariantProperties=True)
@@ -135,8 +137,8 @@ def test_a_rolling_update_needs_room_for_a_batch(sagemaker: Any) -> None:
     sagemaker.create_endpoint(EndpointName="a", EndpointConfigName="four")
     put_quota(OF_TYPE, 5)
     half = {"Type": "CAPACITY_PERCENT", "Value": 50}
-    rolling = {"RollingUpdatePolicy": {"MaximumBatchSize": half, "WaitIntervalInSeconds": 60}}
-    update = {"EndpointName": "a", "EndpointConfigName": "again", "DeploymentConfig": rolling}
+    rolling_policy = {"RollingUpdatePolicy": {"MaximumBatchSize": half, "WaitIntervalInSeconds": 60}}
+    update = {"EndpointName": "a", "EndpointConfigName": "again", "DeploymentConfig": rolling_policy}
     assert refused(sagemaker.update_endpoint, **update) == refusal(OF_TYPE, 5, 4, 2)
     put_quota(OF_TYPE, 6)
     sagemaker.update_endpoint(**update)

@@ -93,11 +93,11 @@ def test_another_user_of_the_machine_neither_reads_the_keys_nor_does_without(
 
 def addresses() -> list[str]:
     """Those of this machine, but loopback."""
-    found = [each for several in psutil.net_if_addrs().values() for each in several]
+    result = [item for several in psutil.net_if_addrs().values() for item in several]
     return [
-        each.address
-        for each in found
-        if each.family == socket.AF_INET and not each.address.startswith("127.")
+        item.address
+        for item in result
+        if item.family == socket.AF_INET and not item.address.startswith("127.")
     ]
 
 

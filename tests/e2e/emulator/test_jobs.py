@@ -41,8 +41,8 @@ def test_a_job_runs_its_entrypoint_with_its_inputs_on_the_gpu_of_its_instance(jo
 
 
 def test_an_input_that_is_one_object_keeps_its_name(jobs: Jobs) -> None:
-    listed = ["ls", FOLDER["processing"]]
-    name = jobs.start("processing", "one-object", listed, prefix="script/run.sh")
+    entries = ["ls", FOLDER["processing"]]
+    name = jobs.start("processing", "one-object", entries, prefix="script/run.sh")
     assert jobs.ended("processing", name)["ProcessingJobStatus"] == "Completed"
     assert jobs.lines("processing", name) == ["run.sh"]
 
@@ -52,8 +52,8 @@ OUTPUT: dict[Kind, str] = {"processing": "/opt/ml/processing/output", "training"
 
 def ends_with_files(jobs: Jobs, kind: Kind, name: str, command: str) -> list[str]:
     """The names that a job's output has in the bucket."""
-    left = {"S3Uri": f"s3://{BUCKET}/out/{name}", "LocalPath": OUTPUT[kind], "S3UploadMode": "EndOfJob"}
-    outputs = {"Outputs": [{"OutputName": "out", "S3Output": left}]}
+    survivors = {"S3Uri": f"s3://{BUCKET}/out/{name}", "LocalPath": OUTPUT[kind], "S3UploadMode": "EndOfJob"}
+    outputs = {"Outputs": [{"OutputName": "out", "S3Output": survivors}]}
     files = {"S3OutputPath": f"s3://{BUCKET}/out", "CompressionType": "NONE"}
     more = {"ProcessingOutputConfig": outputs} if kind == "processing" else {"OutputDataConfig": files}
     jobs.start(kind, name, ["bash", "-c", command, OUTPUT[kind]], **more)
@@ -80,8 +80,8 @@ def test_a_job_that_fails_uploads_nothing(jobs: Jobs, kind: Kind) -> None:
 def test_an_isolated_job_has_neither_credentials_nor_an_address_of_aws(jobs: Jobs, kind: Kind) -> None:
     isolated = {"EnableNetworkIsolation": True}
     names = ["bash", "-c", "echo none; env | grep -E '^(AWS|ECS)' || true"]
-    asked = {"NetworkConfig": isolated} if kind == "processing" else isolated
-    name = jobs.start(kind, f"{kind}-isolated", names, **asked)
+    request = {"NetworkConfig": isolated} if kind == "processing" else isolated
+    name = jobs.start(kind, f"{kind}-isolated", names, **request)
     jobs.ended(kind, name)
     assert jobs.lines(kind, name) == ["none"]
     other_text = jobs.start(kind, f"{kind}-open", names)

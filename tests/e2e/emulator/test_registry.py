@@ -49,11 +49,11 @@ def test_an_image_of_the_catalog_has_a_manifest_that_says_it_is_a_stand_in(ecr: 
 
 def test_an_image_is_found_by_its_digest_as_by_its_tag(ecr: Any) -> None:
     (image,) = manifest_of(ecr, TRITON.tag)["images"]
-    wanted = {"imageDigest": image["imageId"]["imageDigest"]}
+    expected_values = {"imageDigest": image["imageId"]["imageDigest"]}
     answer = ecr.batch_get_image(
-        registryId=TRITON.account, repositoryName=TRITON.repository, imageIds=[wanted]
+        registryId=TRITON.account, repositoryName=TRITON.repository, imageIds=[expected_values]
     )
-    assert [image["imageId"] for image in answer["images"]] == [wanted]
+    assert [image["imageId"] for image in answer["images"]] == [expected_values]
 
 
 def test_a_tag_that_the_catalog_lacks_is_a_failure(ecr: Any) -> None:

@@ -48,9 +48,9 @@ def test_an_update_that_fails_puts_the_old_state_back(
     first = {**endpoint("back"), "Topic": TOPIC}
     stacks.create("back", first)
     before = stacks.physical_ids("back")
-    broken = {**endpoint("back", image="triton:25.05"), "Topic": TOPIC, "Broken": absent_model()}
-    broken["Broken"]["DependsOn"] = ["Endpoint"]
-    assert stacks.update("back", broken) == "UPDATE_ROLLBACK_COMPLETE"
+    broken_values = {**endpoint("back", image="triton:25.05"), "Topic": TOPIC, "Broken": absent_model()}
+    broken_values["Broken"]["DependsOn"] = ["Endpoint"]
+    assert stacks.update("back", broken_values) == "UPDATE_ROLLBACK_COMPLETE"
     assert stacks.physical_ids("back") == before
     assert [served.container.image for served in host.served[-2:]] == ["triton:25.05", "triton:25.04"]
     names = [model["ModelName"] for model in client(aws, "sagemaker").list_models()["Models"]]
@@ -81,9 +81,9 @@ def test_a_rollback_that_fails_says_so(
         host.failure = "the GPU is gone"
 
     monkeypatch.setattr(host, "serve", serve_once)
-    broken = {**endpoint("stuck", image="new"), "Topic": TOPIC, "Broken": absent_model()}
-    broken["Broken"]["DependsOn"] = ["Endpoint", "Topic"]
-    assert stacks.update("stuck", broken) == "UPDATE_ROLLBACK_FAILED"
+    broken_values = {**endpoint("stuck", image="new"), "Topic": TOPIC, "Broken": absent_model()}
+    broken_values["Broken"]["DependsOn"] = ["Endpoint", "Topic"]
+    assert stacks.update("stuck", broken_values) == "UPDATE_ROLLBACK_FAILED"
     assert ("Endpoint", "UPDATE_FAILED", "the GPU is gone") in stacks.events("stuck")
 
 

@@ -116,19 +116,22 @@ def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_ot
 def test_what_is_not_there_is_not_found(scaling: Any, sagemaker: Any) -> None:
     serve(sagemaker, "bare")
     text = "service namespace: sagemaker, resource ID: endpoint/bare/variant/AllTraffic, scalable dimension: "
-    tracking = {"PolicyType": "TargetTrackingScaling", "TargetTrackingScalingPolicyConfiguration": TRACKING}
+    tracking_values = {
+        "PolicyType": "TargetTrackingScaling",
+        "TargetTrackingScalingPolicyConfiguration": TRACKING,
+    }
     put = {"Schedule": "rate(1 day)", "ScalableTargetAction": {"MinCapacity": 1}}
     policy, action = {"PolicyName": "p"}, {"ScheduledActionName": "a"}
     calls: list[tuple[Any, dict[str, Any], str]] = [
         (scaling.deregister_scalable_target, {}, "No scalable target found for"),
-        (scaling.put_scaling_policy, policy | tracking, "No scalable target registered for"),
+        (scaling.put_scaling_policy, policy | tracking_values, "No scalable target registered for"),
         (scaling.put_scheduled_action, action | put, "No scalable target registered for"),
         (scaling.delete_scaling_policy, policy, "No scaling policy found for"),
         (scaling.delete_scheduled_action, action, "No scheduled action found for"),
     ]
-    for call, given, words in calls:
+    for call, inputs, words in calls:
         with pytest.raises(ClientError, match=f"{words} {text}") as refusal:
-            call(**target("bare"), **given)
+            call(**target("bare"), **inputs)
         assert code_of(refusal) == "ObjectNotFoundException"
 
 
@@ -166,5 +169,5 @@ def test_a_policy_that_is_put_again_keeps_its_arn(scaling: Any, sagemaker: Any) 
 def test_nothing_has_scaled_by_itself(scaling: Any, sagemaker: Any) -> None:
     serve(sagemaker, "still")
     scaling.register_scalable_target(**target("still"), MinCapacity=1, MaxCapacity=2)
-    of_it = {"ServiceNamespace": "sagemaker", "ResourceId": target("still")["ResourceId"]}
-    assert scaling.describe_scaling_activities(**of_it)["ScalingActivities"] == []
+    target_values = {"ServiceNamespace": "sagemaker", "ResourceId": target("still")["ResourceId"]}
+    assert scaling.describe_scaling_activities(**target_values)["ScalingActivities"] == []

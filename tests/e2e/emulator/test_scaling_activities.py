@@ -35,8 +35,10 @@ def settle(sagemaker: Any, host: RecordingHost, name: str) -> None:
 
 
 def set_instances(sagemaker: Any, name: str, count: int) -> None:
-    wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
-    sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=wanted)
+    expected_values = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
+    sagemaker.update_endpoint_weights_and_capacities(
+        EndpointName=name, DesiredWeightsAndCapacities=expected_values
+    )
 
 
 def activities(scaling: Any, name: str) -> list[tuple[str, str, str]]:

@@ -43,13 +43,13 @@ def scaled(
     name: str, *policies: str, value: float = 70.0, tags: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """An endpoint's resources with a target, and policies of metrics whose names are theirs until a hyphen."""
-    declared = [{"Key": key, "Value": text} for key, text in (tags or {}).items()]
+    declared_values = [{"Key": key, "Value": text} for key, text in (tags or {}).items()]
     result: dict[str, Any] = {
         **endpoint(name),
         "Target": {
             "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
             "DependsOn": "Endpoint",
-            "Properties": {**target(name), "MinCapacity": 1, "MaxCapacity": 4, "Tags": declared},
+            "Properties": {**target(name), "MinCapacity": 1, "MaxCapacity": 4, "Tags": declared_values},
         },
     }
     for number, policy in enumerate(policies):
@@ -133,11 +133,11 @@ def test_a_policy_under_another_name_meets_the_one_that_it_replaces(stacks: Stac
 
 def test_only_a_new_target_is_registered_with_tags(scaling: Any, sagemaker: Any) -> None:
     serve(sagemaker, "tagged")
-    wanted = {**target("tagged"), "MinCapacity": 1, "MaxCapacity": 2}
-    arn = scaling.register_scalable_target(**wanted, Tags={"team": "search"})["ScalableTargetARN"]
-    scaling.register_scalable_target(**wanted)
+    expected_values = {**target("tagged"), "MinCapacity": 1, "MaxCapacity": 2}
+    arn = scaling.register_scalable_target(**expected_values, Tags={"team": "search"})["ScalableTargetARN"]
+    scaling.register_scalable_target(**expected_values)
     with pytest.raises(ClientError, match=WORDS_OF_TAGS) as refusal:
-        scaling.register_scalable_target(**wanted, Tags={"team": "search"})
+        scaling.register_scalable_target(**expected_values, Tags={"team": "search"})
     assert code_of(refusal) == "ValidationException"
     scaling.tag_resource(ResourceARN=arn, Tags={"stage": "dev"})
     scaling.untag_resource(ResourceARN=arn, TagKeys=["team"])

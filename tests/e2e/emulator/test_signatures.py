@@ -128,11 +128,11 @@ def test_a_digest_in_a_header_does_not_stand_for_another_body_of_another_service
     gateway: EmbeddedAws, chunked: bool
 ) -> None:
     form, other_text = (f"Action={action}&Version=2010-05-08" for action in ("ListRoles", "ListUsers"))
-    named = {
+    named_values = {
         "Content-Type": "application/x-www-form-urlencoded",
         "X-Amz-Content-Sha256": sha256(form.encode()).hexdigest(),
     }
-    headers = signed("POST", f"{gateway.url}/", named, service="iam", body=form)
+    headers = signed("POST", f"{gateway.url}/", named_values, service="iam", body=form)
     assert "<ListRolesResult>" in ask(gateway, "POST", "/", headers, body(form, chunked))[1]
     status, text = ask(gateway, "POST", "/", headers, body(other_text, chunked))
     assert (status, "<Code>SignatureDoesNotMatch</Code>" in text) == (403, True)
@@ -148,9 +148,9 @@ def test_a_body_that_is_not_signed_may_be_any(gateway: EmbeddedAws, payload: str
         f"{gateway.url}/unsigned/key",
     )
     s3.create_bucket(Bucket="unsigned")
-    named = {"X-Amz-Content-Sha256": payload, "X-Amz-Decoded-Content-Length": str(len(CONTENT))}
-    named |= {"Content-Encoding": "aws-chunked"} if sent != CONTENT else {}
-    headers = signed("PUT", url, named, service="s3", body=CONTENT)
+    named_values = {"X-Amz-Content-Sha256": payload, "X-Amz-Decoded-Content-Length": str(len(CONTENT))}
+    named_values |= {"Content-Encoding": "aws-chunked"} if sent != CONTENT else {}
+    headers = signed("PUT", url, named_values, service="s3", body=CONTENT)
     assert ask(gateway, "PUT", urlsplit(url).path, headers, sent)[0] == 200
     assert s3.get_object(Bucket="unsigned", Key="key")["Body"].read() == CONTENT.encode()
 

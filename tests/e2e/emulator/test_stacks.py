@@ -99,14 +99,14 @@ def test_a_change_of_the_model_replaces_it_and_updates_the_endpoint_where_it_is(
     stacks: Stacks, host: RecordingHost
 ) -> None:
     stacks.create("changing", endpoint("changing"))
-    before, removed = stacks.physical_ids("changing"), list(host.removed)
+    before, removed_endpoints = stacks.physical_ids("changing"), list(host.removed)
     assert stacks.update("changing", endpoint("changing", image="triton:25.05")) == "UPDATE_COMPLETE"
     after = stacks.physical_ids("changing")
     assert after["Endpoint"] == before["Endpoint"]
     assert after["Model"] != before["Model"]
     assert after["Config"] != before["Config"]
     assert host.served[-1].container.image == "triton:25.05"
-    assert host.removed == removed
+    assert host.removed == removed_endpoints
     assert [text for text, status, _ in stacks.events("changing") if status == "DELETE_COMPLETE"] == [
         "Config",
         "Model",

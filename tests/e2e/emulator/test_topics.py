@@ -86,7 +86,7 @@ def test_a_topic_keeps_its_subscribers_and_its_arn_when_it_changes(stacks: Stack
     assert senders(sns, arn) == [{"AWS": "*"}]
 
     stacks.api.delete_stack(StackName="changed")
-    assert arn not in {each["TopicArn"] for each in sns.list_topics()["Topics"]}
+    assert arn not in {entry["TopicArn"] for entry in sns.list_topics()["Topics"]}
 
 
 def test_alarms_of_metric_math_and_of_queries_name_the_topic_of_a_parameter(
@@ -108,10 +108,10 @@ def test_alarms_of_metric_math_and_of_queries_name_the_topic_of_a_parameter(
         metric_alarm["Metrics"][0]["Expression"]: metric_alarm for metric_alarm in metric_alarms
     }
     assert set(actual_metric_alarms) == {"IF(calls >= 20, calls)", query}
-    for each in actual_metric_alarms.values():
-        assert each["AlarmActions"] == each["OKActions"] == [arn]
-        assert (each["EvaluationPeriods"], each["DatapointsToAlarm"]) == (5, 3)
-    assert [each["ReturnData"] for each in actual_metric_alarms["IF(calls >= 20, calls)"]["Metrics"]] == [
+    for entry in actual_metric_alarms.values():
+        assert entry["AlarmActions"] == entry["OKActions"] == [arn]
+        assert (entry["EvaluationPeriods"], entry["DatapointsToAlarm"]) == (5, 3)
+    assert [metric["ReturnData"] for metric in actual_metric_alarms["IF(calls >= 20, calls)"]["Metrics"]] == [
         True,
         False,
     ]

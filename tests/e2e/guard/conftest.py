@@ -33,9 +33,9 @@ def slow(host: RecordingHost) -> RecordingHost:
 @pytest.fixture
 def bare(account: Account, stack_ids: StackIds) -> Guarded:
     """An endpoint on OLD without scaling."""
-    guarded = Guarded(account, f"guarded-{next(_numbers)}", stack_id=stack_ids.calm)
-    guarded.serve(OLD)
-    return guarded
+    endpoint = Guarded(account, f"guarded-{next(_numbers)}", stack_id=stack_ids.calm)
+    endpoint.serve(OLD)
+    return endpoint
 
 
 @pytest.fixture

@@ -48,11 +48,14 @@ def assert_scales(stack: GuardedStack, targets: dict[str, float], *, own: bool =
 def changed(make: Callable[..., GuardedStack], request: pytest.FixtureRequest) -> tuple[GuardedStack, str]:
     """A stack whose instance type was changed, for good or until its rollback; and its type."""
     stack = make(targets=TWO)
-    broken = request.param == "rolled back"
-    assert stack.update(NEW, targets=TWO, broken=broken) == f"UPDATE{'_ROLLBACK' if broken else ''}_COMPLETE"
-    type = OLD if broken else NEW
+    broken_values = request.param == "rolled back"
+    assert (
+        stack.update(NEW, targets=TWO, broken=broken_values)
+        == f"UPDATE{'_ROLLBACK' if broken_values else ''}_COMPLETE"
+    )
+    type = OLD if broken_values else NEW
     assert stack.type() == type
-    assert_scales(stack, TWO, own=not broken)
+    assert_scales(stack, TWO, own=not broken_values)
     return stack, type
 
 
@@ -60,13 +63,13 @@ def test_after_a_change_of_type_a_target_changes_and_a_policy_goes_and_comes_bac
     changed: tuple[GuardedStack, str],
 ) -> None:
     stack, type = changed
-    other = {**TWO, "GpuUtilization": 50.0}
-    assert stack.update(type, targets=other) == "UPDATE_COMPLETE"
-    assert stack.tracked() == other
+    second_value = {**TWO, "GpuUtilization": 50.0}
+    assert stack.update(type, targets=second_value) == "UPDATE_COMPLETE"
+    assert stack.tracked() == second_value
     assert stack.update(type, targets={"GpuUtilization": 50.0}) == "UPDATE_COMPLETE"
     assert_scales(stack, {"GpuUtilization": 50.0})
-    assert stack.update(type, targets=other) == "UPDATE_COMPLETE"
-    assert_scales(stack, other)
+    assert stack.update(type, targets=second_value) == "UPDATE_COMPLETE"
+    assert_scales(stack, second_value)
 
 
 def test_after_a_change_of_type_a_policy_that_goes_at_once_goes(changed: tuple[GuardedStack, str]) -> None:
@@ -79,19 +82,19 @@ def test_after_a_change_of_type_a_policy_that_goes_at_once_goes(changed: tuple[G
 
 def test_after_a_change_of_type_it_may_change_once_more(changed: tuple[GuardedStack, str]) -> None:
     stack, type = changed
-    other = OLD if type == NEW else NEW
-    assert stack.update(other, targets=TWO) == "UPDATE_COMPLETE"
-    assert stack.type() == other
+    second_value = OLD if type == NEW else NEW
+    assert stack.update(second_value, targets=TWO) == "UPDATE_COMPLETE"
+    assert stack.type() == second_value
     assert_scales(stack, TWO)
 
 
 def test_a_change_of_scaling_that_is_rolled_back_scales_as_before(make: Callable[..., GuardedStack]) -> None:
     stack = make(targets=TWO)
-    other = {"GpuUtilization": 50.0}
-    assert stack.update(OLD, targets=other, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
+    second_value = {"GpuUtilization": 50.0}
+    assert stack.update(OLD, targets=second_value, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
     assert_scales(stack, TWO, own=False)
-    assert stack.update(OLD, targets=other) == "UPDATE_COMPLETE"
-    assert stack.tracked() == other
+    assert stack.update(OLD, targets=second_value) == "UPDATE_COMPLETE"
+    assert stack.tracked() == second_value
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,12 @@ class Update:
         self._made: dict[str, str] = {}
 
     def run(self, failure: str, order: tuple[str, ...]) -> None:
-        guarded, before = self._guarded, self._guarded.arns()
-        guarded.stack_id = self._stacks.calm
+        endpoint, before = self._guarded, self._guarded.arns()
+        endpoint.stack_id = self._stacks.calm
         try:
             self._forward(failure)
         except (GuardError, UpdateFailed):
-            guarded.stack_id = self._stacks.rolling_back
+            endpoint.stack_id = self._stacks.rolling_back
             self._repeats = True
             for part in [part for part in order if part in self._touched]:
                 if part == "endpoint":
@@ -69,7 +69,7 @@ class Update:
                     self._guard(part, OLD, self._goal)
             self._clean_up(self._made, self._goal)
         else:
-            old = set(guarded.own.get(OLD, [])) - set(guarded.own.get(self._goal, []))
+            old = set(endpoint.own.get(OLD, [])) - set(endpoint.own.get(self._goal, []))
             self._clean_up({name: before[name] for name in old}, OLD)
 
     def _clean_up(self, policies: dict[str, str], config: str) -> None:
@@ -144,12 +144,12 @@ def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], Guard
     name = request.node.name.translate(str.maketrans(dict.fromkeys("[] _./", "-")))
 
     def make() -> Guarded:
-        guarded = Guarded(account, f"{name[-40:].strip('-')}-{next(numbers)}", stack_id="")
-        guarded.serve(OLD)
-        guarded.scale()
-        guarded.put_policy("Own-1", 5)
-        guarded.own = OWN
-        return guarded
+        endpoint = Guarded(account, f"{name[-40:].strip('-')}-{next(numbers)}", stack_id="")
+        endpoint.serve(OLD)
+        endpoint.scale()
+        endpoint.put_policy("Own-1", 5)
+        endpoint.own = OWN
+        return endpoint
 
     return make
 
@@ -187,11 +187,11 @@ def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
 ) -> None:
     number = 0
     for death in itertools.chain([Death(0, 0)], deaths(calls)):
-        guarded = make()
-        as_it_was = guarded.registered()
-        Update(guarded, stack_ids, death, repeats=True, goal=goal).run(failure, ORDERS[order])
+        endpoint = make()
+        as_it_was = endpoint.registered()
+        Update(endpoint, stack_ids, death, repeats=True, goal=goal).run(failure, ORDERS[order])
         policy = OWN[goal if failure == "nowhere" else OLD][0]
-        assert_scaling_is_as_it_was(guarded, as_it_was, death, policy)
+        assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
         assert death.calls == calls[-1]
         number += death.happened
     assert number >= len(calls)
@@ -204,11 +204,11 @@ def test_scaling_ends_as_it_was_when_the_death_of_the_function_fails_the_update(
     make: Callable[[], Guarded], stack_ids: StackIds, order: str, goal: str
 ) -> None:
     for death in deaths(range(1, 3)):
-        guarded = make()
-        as_it_was = guarded.registered()
-        Update(guarded, stack_ids, death, repeats=False, goal=goal).run("nowhere", ORDERS[order])
+        endpoint = make()
+        as_it_was = endpoint.registered()
+        Update(endpoint, stack_ids, death, repeats=False, goal=goal).run("nowhere", ORDERS[order])
         policy = OWN[OLD if death.happened else goal][0]
-        assert_scaling_is_as_it_was(guarded, as_it_was, death, policy)
+        assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
 
 
 @pytest.mark.parametrize("goal", [NEW, OTHER])
@@ -222,22 +222,22 @@ def test_an_update_that_meets_scaling_and_its_rollback_leave_the_scaling_as_it_w
     order: str,
     goal: str,
 ) -> None:
-    guarded = make()
-    as_it_was = guarded.registered()
+    endpoint = make()
+    as_it_was = endpoint.registered()
     host.may_scale.clear()
-    aws.scale(guarded.name, 4, region="us-east-1")
+    aws.scale(endpoint.name, 4, region="us-east-1")
     waits: list[str] = []
 
     def settle() -> None:
-        waits.append(guarded.sagemaker.describe_endpoint(EndpointName=guarded.name)["EndpointStatus"])
+        waits.append(endpoint.sagemaker.describe_endpoint(EndpointName=endpoint.name)["EndpointStatus"])
         host.may_scale.set()
-        await_service(guarded.sagemaker, guarded.name)
+        await_service(endpoint.sagemaker, endpoint.name)
 
-    guarded.meanwhile = settle
-    Update(guarded, stack_ids, Death(0, 0), repeats=True, goal=goal).run(failure, ORDERS[order])
+    endpoint.meanwhile = settle
+    Update(endpoint, stack_ids, Death(0, 0), repeats=True, goal=goal).run(failure, ORDERS[order])
     assert waits == ["Updating"]
     policy = OWN[goal if failure == "nowhere" else OLD][0]
-    assert_scaling_is_as_it_was(guarded, as_it_was, Death(0, 0), policy)
+    assert_scaling_is_as_it_was(endpoint, as_it_was, Death(0, 0), policy)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -246,12 +246,12 @@ def test_a_change_of_the_scaling_alone_and_its_rollback_end_with_one_policy(
 ) -> None:
     """The endpoint's configuration stays: nothing is suspended, and nothing is waited for."""
     for failure, policy in {"later": "Own-1", "nowhere": "Own-2"}.items():
-        guarded = make()
-        guarded.own = {OLD: ["Own-1"], NEW: ["Own-2"]}
-        unchanged = partial(str, guarded.config(OLD))
-        guarded.config = lambda _, unchanged=unchanged: unchanged()  # type: ignore[method-assign,misc]
-        guarded.move = lambda instance_type: None  # type: ignore[method-assign]
-        as_it_was = guarded.registered()
-        update = Update(guarded, stack_ids, Death(0, 0), repeats=True)
+        endpoint = make()
+        endpoint.own = {OLD: ["Own-1"], NEW: ["Own-2"]}
+        unchanged_config = partial(str, endpoint.config(OLD))
+        endpoint.config = lambda _, unchanged=unchanged_config: unchanged()  # type: ignore[method-assign,misc]
+        endpoint.move = lambda instance_type: None  # type: ignore[method-assign]
+        as_it_was = endpoint.registered()
+        update = Update(endpoint, stack_ids, Death(0, 0), repeats=True)
         update.run(failure, ORDERS[order])
-        assert_scaling_is_as_it_was(guarded, as_it_was, Death(0, 0), policy)
+        assert_scaling_is_as_it_was(endpoint, as_it_was, Death(0, 0), policy)

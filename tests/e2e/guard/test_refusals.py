@@ -27,8 +27,8 @@ def test_a_start_that_has_passed_and_is_refused_is_left_out(scaled: Guarded) -> 
     )
     scaled.guard("before", NEW)
     scaled.move(NEW)
-    refusing = scaled.account.refusing("PutScheduledAction", "ValidationException", where="StartTime")
-    did = scaled.guard("after", NEW, refusing)
+    refusal = scaled.account.refusing("PutScheduledAction", "ValidationException", where="StartTime")
+    did = scaled.guard("after", NEW, refusal)
     assert sorted(scaled.names()) == ["Gpu", "Load", "begun", "launch"]
     assert (
         "Scheduled action night could not be restored" in did

@@ -195,7 +195,7 @@ def test_what_was_registered_by_hand_meanwhile_stays_and_is_completed(moved: Gua
     values = moved.registered()
     assert values["ScalableTargets"] == by_hand["ScalableTargets"]
     for kind in ("ScalingPolicies", "ScheduledActions"):
-        assert all(each in values[kind] for each in by_hand[kind])
+        assert all(item in values[kind] for item in by_hand[kind])
     assert sorted(moved.names()) == ["Gpu", "Load", "launch", "mine", "night"]
 
 

@@ -99,16 +99,16 @@ def test_scaling_in_progress_is_waited_for_and_named_in_the_log(
     aws: EmbeddedAws, scaled: Guarded, slow: RecordingHost, capsys: pytest.CaptureFixture[str]
 ) -> None:
     aws.scale(scaled.name, 4, region="us-east-1")
-    seen: list[tuple[str, dict[str, bool]]] = []
+    records: list[tuple[str, dict[str, bool]]] = []
 
     def settle() -> None:
-        seen.append((status(scaled), scaled.suspended()))
+        records.append((status(scaled), scaled.suspended()))
         slow.may_scale.set()
         await_service(scaled.sagemaker, scaled.name)
 
     scaled.meanwhile = settle
     scaled.guard("before", OTHER)
-    assert seen == [("Updating", ASIDE)]
+    assert records == [("Updating", ASIDE)]
     assert f"Waiting: endpoint {scaled.name} is Updating" in capsys.readouterr().out
     scaled.move(OTHER)
     scaled.guard("after", OTHER)
@@ -118,15 +118,15 @@ def test_scaling_in_progress_is_waited_for_and_named_in_the_log(
 def test_an_activity_that_has_not_reached_the_endpoint_is_waited_for(
     scaled: Guarded, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pending = [
+    pending_values = [
         {"ActivityId": "1", "StatusCode": "Pending", "Description": "Setting desired instance count to 3."}
     ]
 
     def after(name: str, parsed: dict[str, Any]) -> None:
         if name == "DescribeScalingActivities":
-            parsed["ScalingActivities"] = list(pending)
+            parsed["ScalingActivities"] = list(pending_values)
 
-    scaled.meanwhile = pending.clear
+    scaled.meanwhile = pending_values.clear
     scaled.answer(scaled.event("before", OTHER), scaled.account.clients(after=after))
     words = (
         f"a scaling activity of variant AllTraffic of endpoint {scaled.name} is in progress: Setting desired"
@@ -135,8 +135,8 @@ def test_an_activity_that_has_not_reached_the_endpoint_is_waited_for(
 
 
 def test_an_activity_that_is_too_long_ends_with_the_command_that_shows_it(scaled: Guarded) -> None:
-    pending = [{"ActivityId": "1", "StatusCode": "InProgress"}]
-    clients = answering(scaled, "DescribeScalingActivities", ScalingActivities=pending)
+    pending_values = [{"ActivityId": "1", "StatusCode": "InProgress"}]
+    clients = answering(scaled, "DescribeScalingActivities", ScalingActivities=pending_values)
     with pytest.raises(GuardError) as failure:
         scaled.answer_too_late(scaled.event("before", OTHER), clients)
     assert str(failure.value).endswith(

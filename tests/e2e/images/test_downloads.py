@@ -193,8 +193,8 @@ def test_a_layer_that_this_python_cannot_read_leaves_its_facts_unknown(
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="this Python cannot read Zstandard")
 def test_a_layer_of_zstandard_is_read(repository: ContainerRepository) -> None:
-    packed = import_module("compression.zstd").compress(layer(FILES, packed=False))
-    repository.push([packed], tag="one")
+    packed_layer = import_module("compression.zstd").compress(layer(FILES, packed=False))
+    repository.push([packed_layer], tag="one")
     assert facts_of(repository).backends == ("python",)
 
 

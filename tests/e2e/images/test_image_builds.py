@@ -46,8 +46,8 @@ def test_an_image_is_built_locked_and_listed(fleet: ImageFleet) -> None:
         repositoryName="triton-fleet-dev", imageIds=[{"imageDigest": image["digest"]}]
     )["imageDetails"]
     assert stored_image_detail["imageTags"] == [image["key"].removeprefix("sha256:")]
-    (listed,) = json.loads(fleet.succeed("images", "ls", "--env", "dev", "--format", "json"))
-    assert (listed["digest"], listed["needed_by"]) == (image["digest"], ["sentences"])
+    (entries,) = json.loads(fleet.succeed("images", "ls", "--env", "dev", "--format", "json"))
+    assert (entries["digest"], entries["needed_by"]) == (image["digest"], ["sentences"])
 
 
 def test_the_endpoint_runs_the_image_by_its_digest_and_its_role_may_pull_it(fleet: ImageFleet) -> None:
@@ -75,9 +75,9 @@ def test_a_change_of_the_folder_is_another_image_and_said_before_a_deploy(fleet:
     before = fleet.lock["image"]["digest"]
     assert fleet("check", "--env", "dev").returncode == 0
     fleet.folder.write("images/detector/labels.txt", "cat\n")
-    checked = fleet("check", "--env", "dev")
-    assert checked.returncode == 1
-    assert "model_specs/sentences.yaml:6:9: error[stale-image] FL969" in checked.stderr
+    result = fleet("check", "--env", "dev")
+    assert result.returncode == 1
+    assert "model_specs/sentences.yaml:6:9: error[stale-image] FL969" in result.stderr
     fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     assert fleet("check", "--env", "dev").returncode == 0
@@ -86,9 +86,9 @@ def test_a_change_of_the_folder_is_another_image_and_said_before_a_deploy(fleet:
 
 def test_what_is_doubtful_about_a_dockerfile_is_shown_and_holds_nothing_up(fleet: ImageFleet) -> None:
     fleet.dockerfile(f'{DOCKERFILE}CMD ["other"]\n')
-    built = fleet("images", "build", "--env", "dev")
-    assert built.returncode == 0
-    assert "images/detector/Dockerfile:7: warning[ineffective-command] FL935" in built.stderr
+    result = fleet("images", "build", "--env", "dev")
+    assert result.returncode == 0
+    assert "images/detector/Dockerfile:7: warning[ineffective-command] FL935" in result.stderr
     fleet.succeed("lock", "--env", "dev")
     checked = fleet("check", "--env", "dev")
     assert (checked.returncode, "FL935" in checked.stderr + checked.stdout) == (0, True)
@@ -97,17 +97,19 @@ def test_what_is_doubtful_about_a_dockerfile_is_shown_and_holds_nothing_up(fleet
 
 def test_an_instruction_that_fails_is_told_with_the_end_of_the_log(fleet: ImageFleet) -> None:
     fleet.dockerfile(f"{DOCKERFILE}HEALTHCHECK CMD true\n")
-    built = fleet("images", "build", "--env", "dev")
-    assert built.returncode == 1
-    assert "error[unbuildable-image] FL967: the image was not built: the image does not build" in built.stderr
-    assert "HEALTHCHECK" in built.stderr
+    result = fleet("images", "build", "--env", "dev")
+    assert result.returncode == 1
+    assert (
+        "error[unbuildable-image] FL967: the image was not built: the image does not build" in result.stderr
+    )
+    assert "HEALTHCHECK" in result.stderr
 
 
 def test_a_mistake_in_the_dockerfile_is_told_before_anything_is_built(fleet: ImageFleet) -> None:
     fleet.dockerfile(DOCKERFILE.replace("labels.txt /opt", "../labels.txt /opt"))
-    built = fleet("images", "build", "--env", "dev")
-    assert built.returncode == 1
-    assert "images/detector/Dockerfile:6: error[" in built.stderr
+    result = fleet("images", "build", "--env", "dev")
+    assert result.returncode == 1
+    assert "images/detector/Dockerfile:6: error[" in result.stderr
     assert fleet("images", "plan", "--env", "dev").returncode == 1
 
 
@@ -130,17 +132,17 @@ def test_a_push_that_does_not_say_what_it_contains_is_told_with_its_remedy(fleet
     s3, image = client(fleet.aws, "s3"), fleet.lock["image"]["key"].removeprefix("sha256:")
     for name in ("manifest.json", "draft.json"):
         s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=f"images/built/{image}/{name}")
-    built = fleet("images", "build", "--env", "dev")
-    assert built.returncode == 1
-    assert "aws ecr batch-delete-image --repository-name triton-fleet-dev" in built.stderr
+    result = fleet("images", "build", "--env", "dev")
+    assert result.returncode == 1
+    assert "aws ecr batch-delete-image --repository-name triton-fleet-dev" in result.stderr
 
 
 def test_an_image_of_another_endpoint_is_not_read(fleet: ImageFleet) -> None:
     theirs = f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-dev@sha256:{'a' * 64}"
     fleet.dockerfile(f"{DOCKERFILE}COPY --from={theirs} /models /stolen\n")
     for command in (["images", "build"], ["images", "plan"], ["lock"], ["check"]):
-        done = fleet(*command, "--env", "dev")
-        assert (done.returncode, "FL943" in done.stdout + done.stderr) == (1, True), command
+        result = fleet(*command, "--env", "dev")
+        assert (result.returncode, "FL943" in result.stdout + result.stderr) == (1, True), command
 
 
 def test_a_publish_builds_the_image_that_the_lock_expects_and_a_second_lock_pins_it(
@@ -204,18 +206,18 @@ def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet
     s3 = client(fleet.aws, "s3")
     for key in keys(s3, "endpoints/"):
         s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=key)
-    published = fleet("publish", "--env", "dev")
-    assert published.returncode == 1
-    assert "model_specs/sentences.yaml:6" in published.stderr
-    assert "error[missing-image] FL628: the image of sentences" in published.stderr
-    assert "run `fleet images build --env dev sentences`" in published.stderr
+    result = fleet("publish", "--env", "dev")
+    assert result.returncode == 1
+    assert "model_specs/sentences.yaml:6" in result.stderr
+    assert "error[missing-image] FL628: the image of sentences" in result.stderr
+    assert "run `fleet images build --env dev sentences`" in result.stderr
     assert keys(s3, "endpoints/") == []
-    (listed,) = [
-        each
-        for each in json.loads(fleet.succeed("images", "ls", "--env", "dev", "--format", "json"))
-        if each["digest"] == digest
+    (entries,) = [
+        entry
+        for entry in json.loads(fleet.succeed("images", "ls", "--env", "dev", "--format", "json"))
+        if entry["digest"] == digest
     ]
-    assert listed["exists"] is False
+    assert entries["exists"] is False
     assert "sentences: built" in fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     fleet.succeed("publish", "--env", "dev")
@@ -235,7 +237,7 @@ def test_an_image_that_exists_is_locked_with_the_facts_that_its_registry_shows(f
     assert fleet("check", "--env", "dev").returncode == 0
     gone_text = f"sha256:{7:064}"
     fleet.folder.spec(f"image: {{uri: {uri}, digest: '{gone_text}'}}\n", base=SPEC)
-    locked = fleet("lock", "--env", "dev")
-    assert locked.returncode == 1
-    assert f"the registry does not have, or no longer has, the digest {gone_text}" in locked.stderr
-    assert "model_specs/sentences.yaml:6" in locked.stderr
+    result = fleet("lock", "--env", "dev")
+    assert result.returncode == 1
+    assert f"the registry does not have, or no longer has, the digest {gone_text}" in result.stderr
+    assert "model_specs/sentences.yaml:6" in result.stderr

@@ -12,8 +12,8 @@ from tests.support.prepared_account import PreparedAccount, WatchedAws, watched_
 
 @pytest.fixture(scope="module")
 def watched() -> Iterator[WatchedAws]:
-    with watched_aws() as watched:
-        yield watched
+    with watched_aws() as watcher:
+        yield watcher
 
 
 @pytest.fixture

@@ -23,15 +23,15 @@ class TestConnections:
         lines = ["POST /invocations HTTP/1.1", *(f"{key}: {text}" for key, text in headers.items())]
         head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode()
         slow = [container.network.connect(PORT, 60) for _ in range(100)]
-        for each in slow:
-            each.sendall(head + body[:5])
+        for connection in slow:
+            connection.sendall(head + body[:5])
         assert container.invoke(tensor(5)).status == 200
         assert not any(line.endswith(f" {number}") for line in container.recorded())
-        for each in slow:
-            each.sendall(body[5:])
-        assert all(each.recv(12) == b"HTTP/1.1 200" for each in slow)
-        for each in slow:
-            each.close()
+        for item in slow:
+            item.sendall(body[5:])
+        assert all(connection.recv(12) == b"HTTP/1.1 200" for connection in slow)
+        for entry in slow:
+            entry.close()
 
     def test_a_thousand_connections_are_kept_alive(self, container: SharedContainer) -> None:
         with ExitStack() as ends:

@@ -33,8 +33,8 @@ ort: Any = onnxruntime  # a C extension: its names are not in its types
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What git keeps, and what the script makes."""
     folder = tmp_path_factory.mktemp("images") / "repository"
-    made = shutil.ignore_patterns("model.onnx", "inception_labels.txt", ".*")
-    shutil.copytree(EXAMPLE / "models/image", folder, ignore=made)
+    omitted_files = shutil.ignore_patterns("model.onnx", "inception_labels.txt", ".*")
+    shutil.copytree(EXAMPLE / "models/image", folder, ignore=omitted_files)
     command: list[str | Path] = [
         sys.executable,
         EXAMPLE / "make_image_models.py",
@@ -71,9 +71,9 @@ def test_encoded_images_become_what_inception_makes_of_their_pixels(triton: ZooT
     dali = Graph(read_pipeline((archive / "dali/1/model.dali").read_bytes()))
     pixels = [dali.run({"DALI_INPUT_0": np.frombuffer(file, np.uint8)})[0] for file in files]
     session = ort.InferenceSession(archive / INCEPTION / "1/model.onnx", providers=["CPUExecutionProvider"])
-    (expected,) = session.run([SOFTMAX], {"input": np.stack(pixels)})
+    (expected_value,) = session.run([SOFTMAX], {"input": np.stack(pixels)})
     assert answer.shape == (2, 1001)
-    np.testing.assert_allclose(answer, expected, atol=1e-6)
+    np.testing.assert_allclose(answer, expected_value, atol=1e-6)
     assert len(set(answer.argmax(axis=1))) == 2
     assert len((archive / INCEPTION / "inception_labels.txt").read_text().splitlines()) == 1001
 

@@ -118,8 +118,12 @@ def test_a_server_whose_way_in_is_killed_is_ended_so_that_another_can_start(
     starter: Starter, tmp_path: Path
 ) -> None:
     server = starter.start(python_model(tmp_path))
-    members_of_it = map(psutil.Process, members(server.process.pid))
-    [way_in] = [each for each in members_of_it if "namespace.py" in " ".join(each.cmdline())]
+    member_processes = map(psutil.Process, members(server.process.pid))
+    [way_in] = [
+        member_process
+        for member_process in member_processes
+        if "namespace.py" in " ".join(member_process.cmdline())
+    ]
     way_in.kill()
     way_in.wait(10)
     with pytest.raises(ConnectionRefusedError):

@@ -85,7 +85,7 @@ def test_names_lead_to_arguments_and_answers_as_in_the_backend(
     answer = triton.infer(target, inputs, list(expected_values))
     for name, array in expected_values.items():
         if array.dtype == np.object_:
-            assert [each.decode() for each in answer[name]] == list(array)
+            assert [text.decode() for text in answer[name]] == list(array)
         else:
             assert (answer[name].tolist(), answer[name].dtype) == (array.tolist(), array.dtype)
 
@@ -117,7 +117,7 @@ def test_what_the_model_and_its_configuration_do_not_agree_on_is_told_to_who_cal
         "def forward(self, x):\n  if bool((x < 0).any()):\n    raise Exception('below')\n  return x, x.sum()"
     )
     outputs = {"out__0": "INT32", "out__1": "FP32", "out__2": "FP32"}
-    said = {
+    text = {
         "out__0": "configuration expects datatype TYPE_INT32 for output 'out__0', model provides TYPE_FP32",
         "out__1": "output 'out__1' is a scalar which is not supported.",
         "out__2": "refers to an output index which doesn't exist. This model has 2 outputs",
@@ -125,7 +125,7 @@ def test_what_the_model_and_its_configuration_do_not_agree_on_is_told_to_who_cal
     for name, kind in outputs.items():
         config = tensors(**{"x": "FP32", name: kind})
         triton.load(name, repository(tmp_path / name, forward, config))
-        with pytest.raises(RefusedError, match=f"stand-in for PyTorch's backend: .*{said[name]}"):
+        with pytest.raises(RefusedError, match=f"stand-in for PyTorch's backend: .*{text[name]}"):
             triton.infer(name, {"x": Y}, [name])
     with pytest.raises(RefusedError, match=r"(?s)PyTorch execute failure: .*below"):
         triton.infer("out__0", {"x": X}, ["out__0"])
@@ -158,8 +158,8 @@ REFUSED = {
 def test_what_cannot_be_served_is_refused_when_it_is_loaded(
     triton: ZooTriton, tmp_path: Path, name: str
 ) -> None:
-    config, said = REFUSED[name]
-    with pytest.raises(RefusedError, match=said):
+    config, text = REFUSED[name]
+    with pytest.raises(RefusedError, match=text):
         triton.load(name, repository(tmp_path, "def forward(self, x):\n  return x", config))
 
 

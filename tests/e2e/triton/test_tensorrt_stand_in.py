@@ -72,8 +72,8 @@ REFUSED = {
 def test_what_a_real_plan_would_not_fit_and_what_this_one_cannot_know_is_refused(
     triton: ZooTriton, tmp_path: Path, name: str
 ) -> None:
-    tensors, said = REFUSED[name]
-    with pytest.raises(RefusedError, match=said):
+    tensors, text = REFUSED[name]
+    with pytest.raises(RefusedError, match=text):
         triton.load(name, repository(tmp_path, "10.9.0.34", tensors))
 
 

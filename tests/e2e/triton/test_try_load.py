@@ -247,6 +247,6 @@ def test_a_shared_container_loads_every_model_of_its_repository(asker: Asker) ->
 
 
 def test_a_model_that_a_shared_container_cannot_load_is_named(asker: Asker) -> None:
-    broken = {**DOUBLE, "other/config.pbtxt": SCALE["scale/config.pbtxt"].replace(b"scale", b"other")}
-    (finding,) = findings(asker.ask(broken, Mode.SHARED_CONTAINER))
+    broken_values = {**DOUBLE, "other/config.pbtxt": SCALE["scale/config.pbtxt"].replace(b"scale", b"other")}
+    (finding,) = findings(asker.ask(broken_values, Mode.SHARED_CONTAINER))
     assert "other" in finding.message

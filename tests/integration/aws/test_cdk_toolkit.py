@@ -253,11 +253,11 @@ def test_a_fleet_without_the_toolkit_is_told_how_to_get_it(root: Path) -> None:
 
 def processes_in(root: Path) -> list[psutil.Process]:
     """The processes whose working directory is in a fleet."""
-    found = []
+    result = []
     for process in psutil.process_iter():
         try:
             if Path(process.cwd()).is_relative_to(root) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+                result.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
-    return found
+    return result

@@ -85,9 +85,9 @@ def test_a_metric_without_a_statistic_is_averaged_over_5_minutes(cloudwatch: Clo
 
 
 def test_a_line_that_is_not_visible_is_only_reckoned_with(cloudwatch: CloudWatchClient) -> None:
-    hidden = [*LATENCY[:-1], {"stat": "Sum", "period": 60, "id": "m", "visible": False}]
+    hidden_values = [*LATENCY[:-1], {"stat": "Sum", "period": 60, "id": "m", "visible": False}]
     expression = [{"expression": "m / 1000", "label": "ms", "period": 60}]
-    assert drawn(cloudwatch, expression, hidden) == [Line("ms", 60, {MINUTE: 4})]
+    assert drawn(cloudwatch, expression, hidden_values) == [Line("ms", 60, {MINUTE: 4})]
 
 
 def test_a_search_that_finds_nothing_is_a_line_without_values(cloudwatch: CloudWatchClient) -> None:
@@ -130,8 +130,10 @@ def test_a_line_knows_whether_anything_here_can_measure_it(cloudwatch: CloudWatc
     name, options = ["/aws/sagemaker/Endpoints", "CPUUtilization"], {"stat": "SampleCount", "id": "n"}
     power = """SEARCH('MetricName="nv_gpu_power_usage"', 'Average', 60)"""
     assert [line.measurable for line in drawn(cloudwatch, [*name, options])] == [False]
-    hidden = [*name, {**options, "visible": False}]
-    assert [line.measurable for line in drawn(cloudwatch, hidden, [{"expression": "n / 4"}])] == [False]
+    hidden_values = [*name, {**options, "visible": False}]
+    assert [line.measurable for line in drawn(cloudwatch, hidden_values, [{"expression": "n / 4"}])] == [
+        False
+    ]
     assert [line.measurable for line in drawn(cloudwatch, [{"expression": power}])] == [False]
     assert [line.measurable for line in drawn(cloudwatch, LATENCY, [FOUND])] == [True, True]
 
@@ -142,8 +144,8 @@ def test_an_unknown_function_is_told_with_its_graph(cloudwatch: CloudWatchClient
 
 
 def test_a_graph_has_its_annotations() -> None:
-    both = [{"value": 200.0, "label": "critical > 200 ms", "color": "#d62728"}, {"value": 1}]
-    graph = read(widget(LATENCY, properties={"annotations": {"horizontal": both}}))[0]
+    pair = [{"value": 200.0, "label": "critical > 200 ms", "color": "#d62728"}, {"value": 1}]
+    graph = read(widget(LATENCY, properties={"annotations": {"horizontal": pair}}))[0]
     assert isinstance(graph, Graph)
     assert graph.annotations == (
         Annotation(200, "critical > 200 ms", "#d62728"),
@@ -154,8 +156,8 @@ def test_a_graph_has_its_annotations() -> None:
 def test_texts_and_questions_to_the_log_are_widgets_too() -> None:
     box = {"x": 0, "y": 2, "width": 24, "height": 8}
     text = {"type": "text", **box, "properties": {"markdown": "## Calls"}}
-    asked = {"title": "Errors", "region": "us-east-1", "query": "SOURCE 'a' | limit 1", "view": "table"}
-    log = {"type": "log", **box, "properties": asked}
+    request = {"title": "Errors", "region": "us-east-1", "query": "SOURCE 'a' | limit 1", "view": "table"}
+    log = {"type": "log", **box, "properties": request}
     place = Box(0, 2, 24, 8)
     assert read(text, log) == [Text(place, "## Calls"), LogTable("Errors", place)]
 

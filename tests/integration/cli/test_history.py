@@ -44,9 +44,9 @@ def released(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_releases_are_listed_newest_first_with_what_cannot_be_restored(
     released: FleetFolder, typed: Typed
 ) -> None:
-    done = typed("history", "sentences", "--env", "dev", "--limit", "1")
-    assert (done.code, done.err) == (0, "")
-    title, newest, *lines, text, rest = done.out.splitlines()
+    result = typed("history", "sentences", "--env", "dev", "--limit", "1")
+    assert (result.code, result.err) == (0, "")
+    title, newest, *lines, text, rest = result.out.splitlines()
     assert title == "2 releases of sentences in dev, the newest first:"
     assert newest.split()[1:] == ["deleted"]
     assert lines == ["  by: user/anna", "  commit: cccccccccccc", "  `instance.count`: 1 → 2"]
@@ -67,14 +67,14 @@ def test_programs_get_a_version_and_the_same_entries(released: FleetFolder, type
 def test_an_endpoint_without_a_release_is_no_error_and_one_without_a_name_is(
     released: FleetFolder, typed: Typed
 ) -> None:
-    done = typed("history", "images", "--env", "dev")
-    assert (done.code, done.out) == (
+    result = typed("history", "images", "--env", "dev")
+    assert (result.code, result.out) == (
         0,
         "no release of images in dev is recorded; `fleet deploy --env dev images` records one\n",
     )
-    done = typed("history", "sentence", "--env", "dev")
-    assert done.code == 1
-    assert "FL120: there is no endpoint 'sentence'" in done.err
+    process = typed("history", "sentence", "--env", "dev")
+    assert process.code == 1
+    assert "FL120: there is no endpoint 'sentence'" in process.err
 
 
 def test_the_releases_of_an_endpoint_that_has_no_spec_any_more_are_listed(

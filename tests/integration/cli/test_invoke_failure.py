@@ -59,8 +59,8 @@ def test_the_refusal_of_another_environment_names_its_log_on_aws_and_on_this_mac
     for name, value in (VARIABLES | {"AWS_ENDPOINT_URL": runtime.url}).items():
         monkeypatch.setenv(name, value)
     arn = "arn:aws:logs:us-west-2:123456789012:log-group:/aws/sagemaker/Endpoints/sentences"
-    refused = {"OriginalStatusCode": 400, "OriginalMessage": "no", "LogStreamArn": arn}
-    runtime.answers.append(refusal(424, "ModelError", "x", **refused))
+    refused_values = {"OriginalStatusCode": 400, "OriginalMessage": "no", "LogStreamArn": arn}
+    runtime.answers.append(refusal(424, "ModelError", "x", **refused_values))
     assert invoke("--env", "prod", "--input", SENTENCE) == 1
     assert f"its log is {arn}, here `fleet local logs prod/sentences`" in capsys.readouterr().err
 
@@ -137,8 +137,8 @@ def test_a_request_between_the_two_limits_is_sent_with_one_warning_that_names_bo
     assert invoke("--body", "body") == 0
     errors = capsys.readouterr().err
     assert errors.count("warning[oversized-request] FL260: ") == warnings
-    both = "SageMaker's hosting FAQs allow 25 MB, botocore's model of InvokeEndpoint allows 6 MiB"
-    assert errors.count(both) == warnings
+    pair = "SageMaker's hosting FAQs allow 25 MB, botocore's model of InvokeEndpoint allows 6 MiB"
+    assert errors.count(pair) == warnings
     assert len(runtime.requests[-1].get_data()) == size
 
 

@@ -212,7 +212,7 @@ def test_pauses_are_random_below_a_bound_that_doubles_up_to_ten_seconds(runtime:
     time = Time()
     endpoint(runtime, time, patience=1000.0).infer({"x": X})
     bounds = [min(0.5 * 2**turn, 10.0) for turn in range(60)]
-    assert all(0 <= pause <= bound for pause, bound in zip(time.pauses, bounds, strict=True))
+    assert all(0 <= pause <= limit for pause, limit in zip(time.pauses, bounds, strict=True))
     assert len(set(time.pauses)) == 60
     assert 2.0 < sum(time.pauses[5:]) / 55 < 8.0  # 5 on average; all of 55 missing it is no chance
 

@@ -100,9 +100,9 @@ def test_statistic_sets_are_summed_and_have_no_percentile(cloudwatch: CloudWatch
 
 def test_get_metric_statistics_gives_percentiles_and_the_unit(cloudwatch: CloudWatchClient) -> None:
     put(cloudwatch, "Latency", Values=[1.0, 2.0, 3.0, 4.0], Unit="Microseconds")
-    asked: Any = {"Namespace": "Test", "MetricName": "Latency", "StartTime": START, "EndTime": END}
+    request: Any = {"Namespace": "Test", "MetricName": "Latency", "StartTime": START, "EndTime": END}
     answer = cloudwatch.get_metric_statistics(
-        **asked, Period=60, Statistics=["Sum"], ExtendedStatistics=["p50"]
+        **request, Period=60, Statistics=["Sum"], ExtendedStatistics=["p50"]
     )
     (point,) = answer["Datapoints"]
     assert (point["Sum"], point["ExtendedStatistics"], point["Unit"]) == (10, {"p50": 2}, "Microseconds")
@@ -137,11 +137,11 @@ def test_each_metric_is_listed_once(cloudwatch: CloudWatchClient) -> None:
     put(cloudwatch, "Calls", Value=1.0, dimensions={"EndpointName": "sentences"})
     pairs = [{"Name": key, "Value": value} for key, value in TWO.items()]
     metrics = cloudwatch.list_metrics(Namespace="Test", MetricName="Calls")["Metrics"]
-    assert [each["Dimensions"] for each in metrics] == [pairs, pairs[:1]]
+    assert [metric["Dimensions"] for metric in metrics] == [pairs, pairs[:1]]
     with_variant = cloudwatch.list_metrics(Dimensions=[{"Name": "VariantName"}])["Metrics"]
-    assert [each["Dimensions"] for each in with_variant] == [pairs]
-    other = [{"Name": "VariantName", "Value": "Other"}]
-    assert cloudwatch.list_metrics(Dimensions=other)["Metrics"] == []  # type: ignore[arg-type]
+    assert [entry["Dimensions"] for entry in with_variant] == [pairs]
+    second_value = [{"Name": "VariantName", "Value": "Other"}]
+    assert cloudwatch.list_metrics(Dimensions=second_value)["Metrics"] == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ VPC = {"Subnets": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
-    with embedded_aws() as running:
-        yield running
+    with embedded_aws() as process:
+        yield process
 
 
 @pytest.mark.parametrize(

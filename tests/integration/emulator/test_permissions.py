@@ -126,11 +126,11 @@ def test_a_managed_policy_counts_in_its_default_version(iam: Any) -> None:
 
 def test_an_update_of_a_stack_changes_what_its_role_may_do(aws: EmbeddedAws, iam: Any) -> None:
     def resources(**properties: Any) -> dict[str, Any]:
-        attached = {"PolicyName": "p", "Roles": [{"Ref": "Role"}], "PolicyDocument": policy(ALLOW)}
-        trusted = {"AssumeRolePolicyDocument": policy(TRUST), "RoleName": "stacked", **properties}
+        attachment = {"PolicyName": "p", "Roles": [{"Ref": "Role"}], "PolicyDocument": policy(ALLOW)}
+        trust = {"AssumeRolePolicyDocument": policy(TRUST), "RoleName": "stacked", **properties}
         return {
-            "Policy": {"Type": "AWS::IAM::Policy", "Properties": attached},
-            "Role": {"Type": "AWS::IAM::Role", "Properties": trusted},
+            "Policy": {"Type": "AWS::IAM::Policy", "Properties": attachment},
+            "Role": {"Type": "AWS::IAM::Role", "Properties": trust},
         }
 
     boundary = iam.create_policy(PolicyName="none", PolicyDocument=json.dumps(policy(OTHER)))

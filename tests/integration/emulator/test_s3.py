@@ -141,13 +141,13 @@ def test_an_unknown_upload_is_refused_by_name(s3: Any) -> None:
     upload = Upload(s3, "unknown").all([b"part"])
     source = {"Bucket": BUCKET, "Key": "unknown"}
     s3.put_object(Bucket=BUCKET, Key="unknown", Body=b"there")
-    for where in ({**upload.where, "UploadId": "none"}, {**upload.where, "Key": "another"}):
+    for location in ({**upload.where, "UploadId": "none"}, {**upload.where, "Key": "another"}):
         with refused(404, "NoSuchUpload"):
-            s3.upload_part(**where, PartNumber=1, Body=b"part")
+            s3.upload_part(**location, PartNumber=1, Body=b"part")
         with refused(404, "NoSuchUpload"):
-            s3.upload_part_copy(**where, PartNumber=1, CopySource=source)
+            s3.upload_part_copy(**location, PartNumber=1, CopySource=source)
         with refused(404, "NoSuchUpload"):
-            s3.complete_multipart_upload(**where, MultipartUpload={"Parts": upload.parts})
+            s3.complete_multipart_upload(**location, MultipartUpload={"Parts": upload.parts})
     s3.abort_multipart_upload(**upload.where)
     with refused(404, "NoSuchUpload"):
         s3.list_parts(**upload.where)
@@ -181,8 +181,8 @@ def test_parts_may_be_ranges_of_an_object(s3: Any) -> None:
     Upload(s3, "whole").all([FIRST, LAST]).complete()
     source, size = {"Bucket": BUCKET, "Key": "whole"}, len(FIRST) + len(LAST)
     upload = Upload(s3, "pieces")
-    for number, asked in enumerate([f"bytes=2-{len(FIRST) + 3}", f"bytes=0-{size - 1}", None], 1):
-        options = {} if asked is None else {"CopySourceRange": asked}
+    for number, request in enumerate([f"bytes=2-{len(FIRST) + 3}", f"bytes=0-{size - 1}", None], 1):
+        options = {} if request is None else {"CopySourceRange": request}
         part = s3.upload_part_copy(**upload.where, PartNumber=number, CopySource=source, **options)
         upload.parts.append({"PartNumber": number, "ETag": part["CopyPartResult"]["ETag"]})
     with refused(400, "InvalidArgument", f"not valid for source object of size: {size}"):

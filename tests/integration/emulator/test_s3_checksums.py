@@ -57,9 +57,9 @@ def test_a_checksum_that_is_none_is_refused(s3: Any, value: str) -> None:
 
 
 def test_one_checksum_is_given_at_most(s3: Any) -> None:
-    both = {"ChecksumCRC32": crc32(b"body"), "ChecksumSHA256": sha256(b"body")}
+    pair = {"ChecksumCRC32": crc32(b"body"), "ChecksumSHA256": sha256(b"body")}
     with refused(400, "InvalidRequest", "Multiple checksum Types are not allowed"):
-        s3.put_object(Bucket=BUCKET, Key="both", Body=b"body", **both)
+        s3.put_object(Bucket=BUCKET, Key="both", Body=b"body", **pair)
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_a_whole_object_is_compared_with_its_checksum_and_size(s3: Any) -> None:
         upload.complete(ChecksumType="COMPOSITE")
     with refused(404, "404"):
         s3.head_object(Bucket=BUCKET, Key="full")
-    said = {"ChecksumCRC32": crc32(WHOLE), "ChecksumType": "FULL_OBJECT"}
-    answer = upload.complete(**said, MpuObjectSize=len(WHOLE))
-    assert {name: answer[name] for name in said} == said
-    assert kept(s3, "full") == said
+    text = {"ChecksumCRC32": crc32(WHOLE), "ChecksumType": "FULL_OBJECT"}
+    answer = upload.complete(**text, MpuObjectSize=len(WHOLE))
+    assert {name: answer[name] for name in text} == text
+    assert kept(s3, "full") == text
 
 
 def test_a_whole_object_has_a_checksum_though_none_was_given_at_its_end(s3: Any) -> None:

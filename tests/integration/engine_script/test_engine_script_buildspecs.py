@@ -34,8 +34,8 @@ def test_the_job_buildspec_has_nothing_to_do_for_an_engine_that_is_there(
     store.put(request.manifest, b"{}")
     variables = {"FLEET_ENGINE_REQUEST": store.address(request)}
     process = start(buildspec_command("job"), source, store.environment | variables)
-    said, _ = process.communicate()
-    assert (process.returncode, "exists already: nothing to do" in said) == (0, True)
+    text, _ = process.communicate()
+    assert (process.returncode, "exists already: nothing to do" in text) == (0, True)
 
 
 def test_a_build_that_is_stopped_takes_trtexec_along_and_leaves_nothing_that_reads_as_done(
@@ -67,9 +67,9 @@ def test_one_zip_file_builds_with_neither_credentials_nor_packages(
     command = [sys.executable, "-I", "-S", str(file), "compile", str(inputs), str(store.outputs)]
     variables = {name: value for name, value in store.environment.items() if not name.startswith("AWS_")}
     process = start(command, tmp_path, variables)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    assert "[I] [stand-in] wrote a plan" in said, "trtexec's output is in the log"
+    text, _ = process.communicate()
+    assert process.returncode == 0, text
+    assert "[I] [stand-in] wrote a plan" in text, "trtexec's output is in the log"
     store.store(request)
     assert store.json(request.manifest)["key"] == request.key
 
@@ -81,9 +81,9 @@ def test_what_a_person_has_compiled_is_stored_by_a_command(
     assert store.compile(request) == 0
     command = [sys.executable, ".", "store", store.address(request), str(store.outputs)]
     process = start(command, source, store.environment)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    assert f"s3://{BUCKET}/{request.plan} has " in said
+    text, _ = process.communicate()
+    assert process.returncode == 0, text
+    assert f"s3://{BUCKET}/{request.plan} has " in text
     assert store.json(request.manifest)["by"] == ""
 
 

@@ -68,9 +68,9 @@ def test_an_unknown_reason_is_told_by_the_first_error() -> None:
 
 
 def test_a_line_without_an_end_does_not_fill_the_memory() -> None:
-    ended = run(["sh", "-c", r"head -c 100000 /dev/zero | tr '\0' x; echo; printf '\377\n'"], Deadline(60))
-    assert "".join(ended.lines) == "x" * 100_000 + "\N{REPLACEMENT CHARACTER}"
-    assert max(map(len, ended.lines)) == MAX_LINE_CHARACTERS
+    result = run(["sh", "-c", r"head -c 100000 /dev/zero | tr '\0' x; echo; printf '\377\n'"], Deadline(60))
+    assert "".join(result.lines) == "x" * 100_000 + "\N{REPLACEMENT CHARACTER}"
+    assert max(map(len, result.lines)) == MAX_LINE_CHARACTERS
 
 
 def test_measures_are_those_of_the_summary() -> None:

@@ -160,7 +160,7 @@ def test_two_groups_that_are_busy_at_every_call_are_waited_for_as_long_as_the_fu
     }
     groups = [owner.group, f"{owner.group}-metrics"]
     owner.ask("Update", {"Tags": {"old": "x"}}, KmsKey=KEY, LogGroups=groups)
-    assert [each for each in owner.refused.values() if each] == []
+    assert [item for item in owner.refused.values() if item] == []
     assert sum(pauses) == len(groups) * len(calls) * sum(PAUSE_SECONDS)
 
 

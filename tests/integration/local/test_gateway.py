@@ -118,7 +118,7 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
     )
     server = make_server("127.0.0.1", 0, SignedFor(gateway), threaded=True)
     Container.release.clear()
-    threads = [threading.Thread(target=each.serve_forever, args=[0.01]) for each in (container, server)]
+    threads = [threading.Thread(target=item.serve_forever, args=[0.01]) for item in (container, server)]
     for thread in threads:
         thread.start()
     yield boto3.client(
@@ -129,9 +129,9 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
         config=Config(retries={"total_max_attempts": 1}),
     )
     Container.release.set()
-    for each in (server, container):
-        each.shutdown()
-        each.server_close()
+    for item in (server, container):
+        item.shutdown()
+        item.server_close()
     for thread in threads:
         thread.join()
 

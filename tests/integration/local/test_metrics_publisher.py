@@ -112,8 +112,8 @@ def test_what_fails_is_logged_and_does_not_keep_the_rest_from_being_published(
             Recorder(), sources=lambda: sources, gauges=gauges, cloudwatch=lambda *_: cloudwatch
         )
         publisher.publish_now()
-    (listed,) = cloudwatch.list_metrics()["Metrics"]
-    assert listed["Namespace"] == NAMESPACE
+    (metric,) = cloudwatch.list_metrics()["Metrics"]
+    assert metric["Namespace"] == NAMESPACE
     assert "no gauges today" in caplog.text
     assert "Invalid length for parameter Namespace" in caplog.text
     assert capfd.readouterr().out == ""

@@ -38,13 +38,13 @@ class Clock:
 @pytest.fixture
 def calls(cloudwatch: CloudWatchClient) -> Iterator[list[Any]]:
     """The bodies of the PutMetricData calls that the client makes."""
-    made: list[Any] = []
+    recorders: list[Any] = []
 
     def note(params: Any, **_: object) -> None:
-        made.append(params)
+        recorders.append(params)
 
     cloudwatch.meta.events.register("provide-client-params.cloudwatch.PutMetricData", note)
-    yield made
+    yield recorders
     cloudwatch.meta.events.unregister("provide-client-params.cloudwatch.PutMetricData", note)
 
 

@@ -41,8 +41,8 @@ def asked(
     dimensions: dict[str, str] = EMBED,
     statistic: str = "Sum",
 ) -> float | None:
-    now, hour = datetime.now(UTC), timedelta(hours=1)
-    limits = {"start": now - hour, "end": now + hour}
+    current_time, hour = datetime.now(UTC), timedelta(hours=1)
+    limits = {"start": current_time - hour, "end": current_time + hour}
     actual_values = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
     return sum(actual_values.values()) if actual_values else None
 
@@ -152,7 +152,7 @@ def test_names_are_tritons_even_of_counters_called_total(
     triton.text = counter(2) + counter(3, name="tokens_total")
     TritonScraper().publish(triton.source(), cloudwatch)
     metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert {each["MetricName"] for each in metrics} == {"nv_inference_count", "tokens_total"}
+    assert {metric["MetricName"] for metric in metrics} == {"nv_inference_count", "tokens_total"}
 
 
 def test_summaries_histograms_and_what_is_no_number_are_left_out(
@@ -166,7 +166,7 @@ def test_summaries_histograms_and_what_is_no_number_are_left_out(
     )
     TritonScraper().publish(triton.source(), cloudwatch)
     metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert [each["MetricName"] for each in metrics] == ["nv_inference_count"]
+    assert [metric["MetricName"] for metric in metrics] == ["nv_inference_count"]
 
 
 @pytest.mark.parametrize(("status", "text"), [(503, ""), (200, "nv_inference_count{")])

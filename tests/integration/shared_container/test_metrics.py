@@ -64,16 +64,16 @@ def test_series_of_the_same_labels_are_together_without_summaries_and_histograms
 
 
 def test_lines_have_the_metrics_and_dimensions_that_the_local_fleet_publishes() -> None:
-    sent: list[Any] = []
-    cloudwatch: Any = SimpleNamespace(put_metric_data=lambda **call: sent.extend(call["MetricData"]))
+    payload: list[Any] = []
+    cloudwatch: Any = SimpleNamespace(put_metric_data=lambda **call: payload.extend(call["MetricData"]))
     answer = SimpleNamespace(status=200, data=SCRAPE.replace("not a metric\n", "").encode())
     pool: Any = SimpleNamespace(request=lambda *_, **__: answer)
     TritonScraper().publish(
         TritonSource(endpoint=endpoint_id("one"), server=1, pool=pool, namespace="fleet/one"), cloudwatch
     )
     local = {
-        (each["MetricName"], tuple((d["Name"], d["Value"]) for d in each["Dimensions"]), each["Value"])
-        for each in sent
+        (entry["MetricName"], tuple((d["Name"], d["Value"]) for d in entry["Dimensions"]), entry["Value"])
+        for entry in payload
     }
     rows = {
         (metric["Name"], tuple((name, line[name]) for name in dimensions), line[metric["Name"]])
@@ -128,14 +128,18 @@ def test_a_line_has_the_embedded_metric_format() -> None:
         "version": "2",
         "nv_inference_request_success": 1,
     }
-    units = {each["Name"]: each["Unit"] for each in lines[1]["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
+    units = {metric["Name"]: metric["Unit"] for metric in lines[1]["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
     assert units == {"nv_gpu_utilization": "None", "nv_gpu_memory_used_bytes": "Bytes"}
 
 
 def test_a_directive_has_at_most_a_hundred_metrics() -> None:
     many: dict[Subject, dict[str, float]] = {ONE: {f"a{index}": 1.0 for index in range(201)}}
     (line,) = metric_lines(many, "a", 0)
-    assert [len(each["Metrics"]) for each in line["_aws"]["CloudWatchMetrics"]] == [100, 100, 1]
+    assert [len(watch_metric["Metrics"]) for watch_metric in line["_aws"]["CloudWatchMetrics"]] == [
+        100,
+        100,
+        1,
+    ]
 
 
 @pytest.fixture

@@ -160,12 +160,12 @@ class TestRequest:
             Accept_Encoding="gzip",
             X_Other="a",
         )
-        asked = answer.json()
-        expected = {"host": "triton", "content-length": str(len(BODY))}
+        request = answer.json()
+        expected_value = {"host": "triton", "content-length": str(len(BODY))}
         if length is not None:
-            expected["inference-header-content-length"] = length
-        assert asked["headers"] == expected
-        assert asked["body"] == BODY.decode()
+            expected_value["inference-header-content-length"] = length
+        assert request["headers"] == expected_value
+        assert request["body"] == BODY.decode()
 
     def test_a_body_beyond_the_limit_does_not_reach_triton(self, router: Router) -> None:
         with closing(http.client.HTTPConnection("127.0.0.1", router.port, timeout=SECONDS)) as client:

@@ -63,8 +63,8 @@ def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_pub
 def test_two_publishers_at_once_start_one_build(engine_bucket: EngineBucket) -> None:
     engine_bucket.endpoint()
     with ThreadPoolExecutor(2) as pool:
-        both = [future.result() for future in [pool.submit(engine_bucket.publish) for _ in range(2)]]
-    assert sorted(each.engines for each in both) == [0, 1]
+        pair = [future.result() for future in [pool.submit(engine_bucket.publish) for _ in range(2)]]
+    assert sorted(item.engines for item in pair) == [0, 1]
     assert len(engine_bucket.builds) == 1
 
 

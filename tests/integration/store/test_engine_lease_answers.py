@@ -112,7 +112,7 @@ def test_who_loses_the_lease_while_a_build_starts_stops_it_and_starts_another_la
     codebuild.after_start = lost
     assert bucket.publish().engines == 1
     assert list(codebuild.status.values()) == ["STOPPED", "SUCCEEDED"]
-    first, second = (each["idempotencyToken"] for each in codebuild.started)
+    first, second = (entry["idempotencyToken"] for entry in codebuild.started)
     assert first != second
 
 
@@ -123,8 +123,8 @@ def test_a_plan_is_taken_although_the_lease_cannot_be_given_up(bucket: EngineBuc
                 raise self.refusal
             return self.s3.delete_object(**request)
 
-    kept = Kept(bucket.artifacts.s3, 0, refusal("AccessDenied", status=403), is_done=False)
-    bucket.clients = with_s3(bucket, kept)
+    kept_value = Kept(bucket.artifacts.s3, 0, refusal("AccessDenied", status=403), is_done=False)
+    bucket.clients = with_s3(bucket, kept_value)
     assert bucket.publish().engines == 1
 
 

@@ -59,7 +59,7 @@ class Publisher:
 
     @property
     def own_builds(self) -> list[dict[str, Any]]:
-        return [each for each in self.codebuild.started if "projectName" in each]
+        return [item for item in self.codebuild.started if "projectName" in item]
 
     def is_leased(self) -> bool:
         return self.bucket.artifacts.held("engines/leases/") != []
@@ -71,23 +71,23 @@ def publisher(aws_url: str, folder: FleetFolder) -> Publisher:
 
 
 def test_the_lease_says_who_builds_until_the_build_is_over(publisher: Publisher) -> None:
-    seen: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
 
     def looked(id: str) -> None:
-        seen.append(json.loads(publisher.bucket.artifacts.body(publisher.lease)))
+        records.append(json.loads(publisher.bucket.artifacts.body(publisher.lease)))
         publisher.codebuild.succeed(id)
 
     publisher.codebuild.looked = looked
     assert publisher.bucket.publish().engines == 1
-    (lease,) = seen
+    (lease,) = records
     assert (lease["build"], lease["seconds"]) == (OTHER, LONG)
     assert not publisher.is_leased()
 
 
 def test_a_build_of_another_publisher_is_followed(publisher: Publisher) -> None:
     publisher.other_has(seconds=LONG, status="IN_PROGRESS")
-    done = publisher.bucket.publish()
-    assert (done.engines, done.uploads, publisher.own_builds) == (0, 1, [])
+    result = publisher.bucket.publish()
+    assert (result.engines, result.uploads, publisher.own_builds) == (0, 1, [])
     assert publisher.is_leased()
 
 
@@ -117,8 +117,8 @@ def test_an_expired_lease_is_taken_over_with_what_still_runs(publisher: Publishe
     publisher.other_has(seconds=NONE, status=status)
     publisher.later(publisher.codebuild.succeed)
     runs = status == "IN_PROGRESS"
-    done = publisher.bucket.publish()
-    assert (done.engines, len(publisher.own_builds)) == ((0, 0) if runs else (1, 1))
+    result = publisher.bucket.publish()
+    assert (result.engines, len(publisher.own_builds)) == ((0, 0) if runs else (1, 1))
     assert not publisher.is_leased()
 
 
@@ -188,8 +188,8 @@ def test_a_build_goes_on_where_aws_stops_answering_and_the_next_publish_follows_
         publisher.bucket.publish()
     assert publisher.is_leased()
     publisher.codebuild.looked = None
-    done = publisher.bucket.publish()
-    assert (done.engines, done.uploads, len(publisher.own_builds)) == (0, 1, 1)
+    result = publisher.bucket.publish()
+    assert (result.engines, result.uploads, len(publisher.own_builds)) == (0, 1, 1)
 
 
 def test_throttling_is_outwaited(publisher: Publisher) -> None:

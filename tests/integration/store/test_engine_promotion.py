@@ -68,8 +68,8 @@ def test_where_the_store_has_lost_it_and_the_onnx_model_is_another_it_is_to_be_p
     if there:
         (tested.folder.root / "onnx/sentences.onnx").write_bytes(there)
     s3, project = tested.s3("prod"), open_project(tested.folder.root, "prod")
-    unused: Any = None
-    clients = BuildClients(s3=s3, ssm=unused, codebuild=unused, logs=unused)
+    placeholder: Any = None
+    clients = BuildClients(s3=s3, ssm=placeholder, codebuild=placeholder, logs=placeholder)
     with pytest.raises(FindingsError) as caught:
         publish(s3, project, resolve_project(project).endpoints, SilentProgress(), lambda: clients)
     (finding,) = caught.value.findings

@@ -83,6 +83,6 @@ def test_a_build_is_told_the_buildspec_beside_its_source_and_for_which_endpoint_
     (request,) = codebuild.started
     assert request["sourceTypeOverride"] == "S3"
     assert request["buildspecOverride"] == (ROOT / "engine_build/job.buildspec.yaml").read_text()
-    names = [each["name"] for each in request["environmentVariablesOverride"]]
+    names = [entry["name"] for entry in request["environmentVariablesOverride"]]
     assert names == ["FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"]
     assert request["environmentVariablesOverride"][1]["value"] == "sentences"

@@ -79,9 +79,9 @@ def test_a_job_of_sagemaker_on_the_endpoints_instance_type_builds(quick: EngineB
     quick.respell("ml.g5.xlarge", "ml.g4dn.xlarge")
     quick.artifacts.lock()
     assert quick.publish().engines == 1
-    (started,) = quick.clients.codebuild.started
-    assert started["projectName"] == "triton-fleet-dev-engines-job"
-    assert "imageOverride" not in started
+    (start,) = quick.clients.codebuild.started
+    assert start["projectName"] == "triton-fleet-dev-engines-job"
+    assert "imageOverride" not in start
     request = json.loads(quick.artifacts.body(built_key(quick.key(), REQUEST)))
     assert (request["compute_capability"], request["least_driver"]) == ("7.5", "525")
     job = request["job"]
@@ -91,9 +91,9 @@ def test_a_job_of_sagemaker_on_the_endpoints_instance_type_builds(quick: EngineB
 def test_a_request_names_the_releases_image_and_the_arguments(quick: EngineBucket) -> None:
     quick.endpoint()
     quick.publish()
-    (started,) = quick.clients.codebuild.started
+    (start,) = quick.clients.codebuild.started
     (endpoint,) = quick.artifacts.endpoints
-    assert started["projectName"] == PROJECT
+    assert start["projectName"] == PROJECT
     request = json.loads(quick.artifacts.body(built_key(quick.key(), REQUEST)))
     assert request["image"] == endpoint.image.uri
     assert "--fp16" in request["arguments"]

@@ -92,9 +92,9 @@ class Publishing:
 
 @pytest.fixture
 def publishing(promotion: Promotion) -> Publishing:
-    publishing = Publishing(PromotedImages(promotion), StandInCodeBuild(promotion.s3("staging")))
-    publishing.codebuild.looked = publishing.push
-    return publishing
+    publication = Publishing(PromotedImages(promotion), StandInCodeBuild(promotion.s3("staging")))
+    publication.codebuild.looked = publication.push
+    return publication
 
 
 class TestPublish:
@@ -152,12 +152,14 @@ class TestPublish:
     def test_a_tag_that_names_another_image_than_the_build_recorded_is_refused(
         self, publishing: Publishing
     ) -> None:
-        recorded = publishing.images.repositories["staging"].push(LAYERS[:1], tag="5" * 64)
-        publishing.images.record(recorded)
-        other = publishing.images.repositories["staging"].push(LAYERS, tag=hexadecimal(publishing.images.key))
+        recorded_digest = publishing.images.repositories["staging"].push(LAYERS[:1], tag="5" * 64)
+        publishing.images.record(recorded_digest)
+        second_value = publishing.images.repositories["staging"].push(
+            LAYERS, tag=hexadecimal(publishing.images.key)
+        )
         finding = publishing.refused()
         assert finding.code == "FL687"
-        assert f"names {other}, but its build recorded {recorded}" in finding.message
+        assert f"names {second_value}, but its build recorded {recorded_digest}" in finding.message
 
     def test_an_image_with_another_release_than_expected_is_refused(self, publishing: Publishing) -> None:
         publishing.images.build()

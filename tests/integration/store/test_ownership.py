@@ -40,8 +40,8 @@ def forge(artifact_bucket: ArtifactBucket, name: str, victim: str, **changes: ob
             for key in ("digest", "size", "repository", "engines")
         }
     )
-    forged = lock.model_copy(update={"archives": {name: archive}, **changes})
-    write_lock(artifact_bucket.project.lock_file(name), forged, artifact_bucket.project.root)
+    forged_lock = lock.model_copy(update={"archives": {name: archive}, **changes})
+    write_lock(artifact_bucket.project.lock_file(name), forged_lock, artifact_bucket.project.root)
 
 
 def refused(artifact_bucket: ArtifactBucket, code: str = "FL847") -> str:
@@ -88,9 +88,11 @@ def test_nor_does_one_of_a_multi_model_endpoint(victim: ArtifactBucket) -> None:
     victim.set_of({"a": "x = 1\n", "b": "x = 2\n"}, "thief")
     victim.lock()
     lock, stolen = lock_of(victim, "thief"), lock_of(victim, "victim").archives["victim"].digest
-    forged = {**lock.archives, "b": lock.archives["b"].model_copy(update={"digest": stolen})}
+    forged_lock = {**lock.archives, "b": lock.archives["b"].model_copy(update={"digest": stolen})}
     write_lock(
-        victim.project.lock_file("thief"), lock.model_copy(update={"archives": forged}), victim.project.root
+        victim.project.lock_file("thief"),
+        lock.model_copy(update={"archives": forged_lock}),
+        victim.project.root,
     )
     with pytest.raises(FindingsError, match="FL847: .* for archive 'b'"):
         victim.publish()
@@ -158,10 +160,10 @@ def test_another_origin_than_the_environments_own_is_a_warning(folder: FleetFold
     spec = folder.root / "model_specs/sentences.yaml"
     lock = folder.root / "locks/dev/sentences.lock.yaml"
     (folder.root / "locks/dev/sentences.spec.yaml").write_text(spec.read_text())
-    for origin, said in (("qa", "but dev is promoted from 'staging'"), ("gone", "which is no environment")):
+    for origin, text in (("qa", "but dev is promoted from 'staging'"), ("gone", "which is no environment")):
         write_lock(lock, load_lock(lock).model_copy(update={"promoted_from": origin}), folder.root)
         (finding,) = [finding for finding in folder.warnings() if finding.code == "FL848"]
-        assert (finding.severity, said in finding.message) == (Severity.WARNING, True)
+        assert (finding.severity, text in finding.message) == (Severity.WARNING, True)
         assert finding.hint == "run `fleet promote --from staging --to dev sentences`"
 
 
@@ -255,11 +257,11 @@ def test_a_publish_that_ends_between_record_and_copy_is_repaired_by_the_next(
 
 
 def test_two_publishers_at_once_both_succeed(victim: ArtifactBucket) -> None:
-    again: list[Callable[[], PublishResult]] = [victim.publish]
+    retries: list[Callable[[], PublishResult]] = [victim.publish]
 
     def publish_first(params: dict[str, str], **_: object) -> None:
-        if "/owners/" in params["url_path"] and again:
-            again.pop()()
+        if "/owners/" in params["url_path"] and retries:
+            retries.pop()()
 
     victim.s3.meta.events.register("before-call.s3.PutObject", publish_first)
     victim.publish()
@@ -283,12 +285,12 @@ def test_a_repository_is_read_once_for_all_endpoints_that_have_it(
         victim.folder.write(f"model_specs/copy{number}.yaml", copy)
     victim.lock()
     read: list[Path] = []
-    opened = Path.open
+    original_open = Path.open
 
     def count(file: Path, *arguments: object, **options: object) -> object:
         if file.name == "model.py" and file.is_relative_to(victim.folder.root / "victim"):
             read.append(file)
-        return opened(file, *arguments, **options)  # type: ignore[call-overload]
+        return original_open(file, *arguments, **options)  # type: ignore[call-overload]
 
     monkeypatch.setattr(Path, "open", count)
     assert victim.publish().copies == 4  # with that of the other endpoint

@@ -69,8 +69,10 @@ def test_more_than_the_endpoint_runs_is_not_recorded_whatever_its_lock_names(pro
     promotion.test()
     lock = promotion.lock("staging")
     stolen = lock.archives[ENDPOINT].model_copy(update={"digest": f"sha256:{'5' * 64}"})
-    forged = lock.model_copy(update={"archives": {**lock.archives, "more": stolen}})
-    write_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml", forged, promotion.folder.root)
+    forged_lock = lock.model_copy(update={"archives": {**lock.archives, "more": stolen}})
+    write_lock(
+        promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml", forged_lock, promotion.folder.root
+    )
     promotion.promote()
     assert promotion.keys("prod", "owners/") == [owner_key(ENDPOINT, lock.archives[ENDPOINT].digest)]
 
@@ -108,13 +110,13 @@ class TestImages:
         """An image of another endpoint in the lock, under the key of its own folder; its digest."""
         images.build()
         images.promotion.publish()
-        other = images.repositories[environment].push(LAYERS[:1], tag="5" * 64)
+        second_value = images.repositories[environment].push(LAYERS[:1], tag="5" * 64)
         lock = images.promotion.lock(environment)
         assert lock.image is not None
-        forged = lock.image.model_copy(update={"digest": other})
+        forged_lock = lock.image.model_copy(update={"digest": second_value})
         file = images.promotion.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml"
-        write_lock(file, lock.model_copy(update={"image": forged}), images.promotion.folder.root)
-        return other
+        write_lock(file, lock.model_copy(update={"image": forged_lock}), images.promotion.folder.root)
+        return second_value
 
     def test_the_build_of_the_endpoints_own_folder_is_recorded(self, images: PromotedImages) -> None:
         digest = images.build()
@@ -141,9 +143,9 @@ class TestImages:
         self.forge(images)
         lock = images.promotion.lock("staging")
         assert lock.image is not None
-        forged = lock.image.model_copy(update={"key": f"sha256:{'5' * 64}"})
+        forged_lock = lock.image.model_copy(update={"key": f"sha256:{'5' * 64}"})
         file = images.promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml"
-        write_lock(file, lock.model_copy(update={"image": forged}), images.promotion.folder.root)
+        write_lock(file, lock.model_copy(update={"image": forged_lock}), images.promotion.folder.root)
         with pytest.raises(FindingsError, match="FL849"):
             publish_in(images.promotion, "staging")
 

@@ -116,14 +116,14 @@ def test_a_large_archive_comes_in_parts_with_the_checksum_of_the_whole(promotion
 
     result = promotion.promote(progress=Counting())
     (key,) = promotion.keys("prod", "archives/")
-    here, there = (
+    own_text, files = (
         promotion.s3(name).get_object(Bucket=promotion.bucket(name), Key=key, ChecksumMode="ENABLED")
         for name in ("staging", "prod")
     )
-    body = there["Body"].read()
-    assert body == here["Body"].read()
-    assert there["ChecksumType"] == "FULL_OBJECT"
-    assert there["ChecksumCRC32"] == here["ChecksumCRC32"]
+    body = files["Body"].read()
+    assert body == own_text["Body"].read()
+    assert files["ChecksumType"] == "FULL_OBJECT"
+    assert files["ChecksumCRC32"] == own_text["ChecksumCRC32"]
     assert (sum(numbers), result.bytes) == (len(body), len(body))
     assert f"sha256:{hashlib.sha256(gzip.decompress(body)).hexdigest()}" == archive.digest
 

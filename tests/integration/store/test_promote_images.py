@@ -47,7 +47,7 @@ def override(promotion: Promotion, **keys: Any) -> None:
 def test_the_image_arrives_by_its_digest_with_its_tag_and_its_record(images: PromotedImages, to: str) -> None:
     digest = images.build()
     images.promotion.test()
-    done = images.promotion.promote(to)
+    result = images.promotion.promote(to)
     assert images.tags(to) == {digest: [hexadecimal(images.key)]}
     image = images.promotion.ecr(to).batch_get_image(
         repositoryName=f"triton-fleet-{to}", imageIds=[{"imageDigest": digest}]
@@ -60,8 +60,8 @@ def test_the_image_arrives_by_its_digest_with_its_tag_and_its_record(images: Pro
         "ended": "2026-07-06T08:00:00Z",
     }
     assert locked(images.promotion, to) == locked(images.promotion, "staging")
-    assert (done.images, done.images_present) == (1, 0)
-    assert done.image_bytes > sum(map(len, LAYERS))
+    assert (result.images, result.images_present) == (1, 0)
+    assert result.image_bytes > sum(map(len, LAYERS))
     assert images.promotion.folder.findings(to) == []
 
 
@@ -233,5 +233,5 @@ def test_an_image_that_exists_is_taken_over_if_the_target_names_its_digest(
 def test_an_image_that_was_not_built_in_the_source_is_not_copied(images: PromotedImages) -> None:
     images.promotion.folder.spec(base=SPEC)
     images.promotion.test()
-    done = images.promotion.promote()
-    assert (done.images, done.images_present, locked(images.promotion)) == (0, 0, None)
+    result = images.promotion.promote()
+    assert (result.images, result.images_present, locked(images.promotion)) == (0, 0, None)

@@ -41,8 +41,8 @@ def test_a_second_run_finds_the_image_there(images: PromotedImages) -> None:
     images.promotion.test()
     images.promotion.promote()
     requests = Requests(images.promotion, "InitiateLayerUpload")
-    done = images.promotion.promote(target_ecr=requests.ecr)
-    assert (done.images, done.image_bytes, done.images_present, done.files) == (0, 0, 1, ())
+    result = images.promotion.promote(target_ecr=requests.ecr)
+    assert (result.images, result.image_bytes, result.images_present, result.files) == (0, 0, 1, ())
     assert requests == []
 
 
@@ -57,10 +57,10 @@ def test_a_large_layer_goes_in_parts_of_the_size_that_the_registry_asks_for(imag
         def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
             return nullcontext(numbers.append if "layer" in name else lambda _: None)
 
-    done = images.promotion.promote(progress=Counting(), target_ecr=parts.ecr)
+    result = images.promotion.promote(progress=Counting(), target_ecr=parts.ecr)
     sizes = sorted(len(part["layerPartBlob"]) for part in parts)
     assert (sizes[0], sizes[2:]) == (1, [PART, PART])
-    assert sum(numbers) == sum(sizes) == done.image_bytes
+    assert sum(numbers) == sum(sizes) == result.image_bytes
 
 
 def test_layers_that_the_target_has_are_not_sent_again(images: PromotedImages) -> None:
@@ -90,9 +90,9 @@ def test_an_interruption_leaves_no_image_and_the_next_run_continues(images: Prom
         images.promotion.promote(progress=Interruption())
     assert images.tags() == {}
     assert not (images.promotion.folder.root / "locks/prod").exists()
-    done = images.promotion.promote()
+    result = images.promotion.promote()
     assert list(images.tags()) == [digest]
-    assert (done.copies, done.images) == (0, 1)
+    assert (result.copies, result.images) == (0, 1)
 
 
 def test_a_promotion_that_another_one_overtakes_finds_layers_and_image_there(images: PromotedImages) -> None:

@@ -59,8 +59,8 @@ def test_where_a_connection_breaks_the_next_one_goes_on(promotion: Promotion) ->
 
     reader.meta.events.register("after-call.s3.GetObject", break_once)
     assert copied(promotion, s3=reader)
-    found = promotion.s3("staging").get_object(Bucket=promotion.bucket("staging"), Key="two")
-    assert (broken_numbers, found["Body"].read()) == ([1], b"12345")
+    result = promotion.s3("staging").get_object(Bucket=promotion.bucket("staging"), Key="two")
+    assert (broken_numbers, result["Body"].read()) == ([1], b"12345")
 
 
 def test_what_the_server_may_not_copy_goes_through_this_process(promotion: Promotion) -> None:

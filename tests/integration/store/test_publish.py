@@ -200,9 +200,9 @@ def test_of_two_publishers_of_one_live_name_one_is_refused(
         elsewhere, artifact_bucket.s3, artifact_bucket.sagemaker, artifact_bucket.ecr
     )
     other_bucket.folder.environment()
-    for each, code in ((artifact_bucket, "x = 1\n"), (other_bucket, "x = 2\n")):
-        each.set_of({"a": code}, version=1)
-        each.lock()
+    for item, code in ((artifact_bucket, "x = 1\n"), (other_bucket, "x = 2\n")):
+        item.set_of({"a": code}, version=1)
+        item.lock()
 
     def publish_the_other(**_: Any) -> None:
         artifact_bucket.s3.meta.events.unregister(event, publish_the_other)

@@ -44,8 +44,8 @@ def test_with_a_clock_that_is_wrong_nothing_goes_and_both_clocks_are_told(
     artifact_bucket: ArtifactBucket, hours: float
 ) -> None:
     key = artifact_bucket.put(store_key(DIGEST))
-    now = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    pruning = work(artifact_bucket, now=now, clock=now + timedelta(hours=hours))
+    current_time = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    pruning = work(artifact_bucket, now=current_time, clock=current_time + timedelta(hours=hours))
     with pytest.raises(
         CannotRunError, match="clock shows .* UTC, and AWS's 2026-11-22 12:00:00 UTC: nothing"
     ):
@@ -101,12 +101,12 @@ def test_what_is_needed_since_it_was_shown_stays(artifact_bucket: ArtifactBucket
 def test_uploads_that_nobody_completed_are_aborted(artifact_bucket: ArtifactBucket) -> None:
     for key in ("archives/a.tar.gz", "endpoints/a/b.tar.gz", "engines/c.plan"):
         artifact_bucket.s3.create_multipart_upload(Bucket=BUCKET, Key=key)
-    initiated = datetime.now(UTC)
+    start_time = datetime.now(UTC)
 
     def say_when(parsed: dict[str, Any], **_: object) -> None:
         """The embedded S3 says of each upload that it was begun in 2010."""
         for upload in parsed.get("Uploads", []):
-            upload["Initiated"] = initiated
+            upload["Initiated"] = start_time
 
     artifact_bucket.s3.meta.events.register("after-call.s3.ListMultipartUploads", say_when)
     assert work(artifact_bucket, now=later(hours=23)).plan().uploads == ()
@@ -134,12 +134,12 @@ def refuse(artifact_bucket: ArtifactBucket, key: str) -> None:
 
     def drop(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
         objects = params["Delete"]["Objects"]
-        context["refused"] = [each for each in objects if each["Key"] == key]
-        params["Delete"]["Objects"] = [each for each in objects if each["Key"] != key] or [{"Key": "none"}]
+        context["refused"] = [entry for entry in objects if entry["Key"] == key]
+        params["Delete"]["Objects"] = [entry for entry in objects if entry["Key"] != key] or [{"Key": "none"}]
 
     def answer(parsed: dict[str, Any], context: dict[str, Any], **_: object) -> None:
-        for each in context["refused"]:
-            error = {"Key": each["Key"], "Code": "AccessDenied", "Message": "Access Denied"}
+        for entry in context["refused"]:
+            error = {"Key": entry["Key"], "Code": "AccessDenied", "Message": "Access Denied"}
             parsed.setdefault("Errors", []).append(error)
 
     artifact_bucket.s3.meta.events.register("before-parameter-build.s3.DeleteObjects", drop)

@@ -61,7 +61,7 @@ def test_a_prefix_is_packed_as_a_folder_of_the_same_files(
     repositories = Repositories(repositories_s3, folder)
     # A folder that has nothing but hidden files is not packed, and S3 has it by them.
     above = {"/".join(takewhile(belongs, path.split("/")[:-1])) for path in files}
-    files |= {f"{each}/0".lstrip("/"): b"" for each in above}
+    files |= {f"{item}/0".lstrip("/"): b"" for item in above}
     repositories.prefix(files)
     location = S3Location(bucket=BUCKET, key="team/", mark=Mark(Path("spec.yaml"), 1, 1))
     stream = packed(files)

@@ -45,7 +45,7 @@ def test_a_listing_has_all_pages_with_sizes_and_names_as_they_are(
     artifact_bucket.requests.clear()
     objects = list_objects(artifact_bucket.s3, BUCKET, "archives/")
     assert artifact_bucket.requests == ["ListObjectsV2"] * 4  # pages
-    assert {key: each.size for key, each in objects.items()} == {
+    assert {key: item.size for key, item in objects.items()} == {
         **{key: len(body) for key, body in names.items()},
         "archives/été modèle/a b+c%20.bin": 4,
     }

@@ -76,7 +76,7 @@ def test_locks_of_one_clone_at_once_leave_whole_files_and_other_clones_alone(
         contents.add(load_lock(lock).archives["sentences"].digest)
     assert [process.returncode for process in processes] == [0, 0]
     after = load_lock(lock)
-    assert contents <= {each.archives["sentences"].digest for each in (before, after)}
+    assert contents <= {item.archives["sentences"].digest for item in (before, after)}
     assert before.archives != after.archives
     assert [path.name for path in lock.parent.iterdir()] == [lock.name]
     assert other_lock.read_bytes() == former

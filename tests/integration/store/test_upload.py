@@ -31,9 +31,11 @@ from triton_fleet.store.upload.object import ContentChangedError
 def test_the_object_is_the_packed_stream_and_says_its_digest(bucket: UploadBucket, size: int) -> None:
     stream = Stream(size)
     assert bucket.upload(stream)
-    found = bucket.s3.get_object(Bucket=BUCKET, Key=PLACE.key)
-    content = gzip.decompress(found["Body"].read())
-    assert f"sha256:{hashlib.sha256(content).hexdigest()}" == stream.digest == found["Metadata"]["tar-digest"]
+    result = bucket.s3.get_object(Bucket=BUCKET, Key=PLACE.key)
+    content = gzip.decompress(result["Body"].read())
+    assert (
+        f"sha256:{hashlib.sha256(content).hexdigest()}" == stream.digest == result["Metadata"]["tar-digest"]
+    )
 
 
 def test_a_small_archive_is_one_request_and_a_large_one_comes_by_parts(bucket: UploadBucket) -> None:
@@ -57,11 +59,11 @@ def test_every_request_that_writes_carries_the_checksum_of_what_it_writes(
 
 
 def test_progress_tells_of_every_byte_of_the_stream(bucket: UploadBucket) -> None:
-    stream, told = Stream(LARGE), list[int]()
+    stream, report = Stream(LARGE), list[int]()
     with Uploads(bucket.s3) as uploads:
-        uploads.archive(PLACE, stream.write, digest=stream.digest, size=stream.size, progress=told.append)
-    assert sum(told) == stream.size
-    assert len(told) > 10
+        uploads.archive(PLACE, stream.write, digest=stream.digest, size=stream.size, progress=report.append)
+    assert sum(report) == stream.size
+    assert len(report) > 10
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])

@@ -63,15 +63,15 @@ def test_a_repository_in_s3_is_uploaded_file_by_file(bucket: UploadBucket, form:
         bucket.s3.put_object(Bucket=BUCKET, Key=key, Body=content)
     location = S3Location(bucket=BUCKET, key=form, mark=Mark(Path("spec.yaml"), 1, 1))
     source_type = S3PrefixSource if form == "team/" else S3ArchiveSource
-    source, passed = source_type(bucket.s3, location, digest(stream), ServingContainer()), list[int]()
+    source, progress = source_type(bucket.s3, location, digest(stream), ServingContainer()), list[int]()
     with Uploads(bucket.s3) as uploads:
         uploads.files(
-            BUCKET, "p/", MARKER, source, digest=digest(stream), size=len(stream), progress=passed.append
+            BUCKET, "p/", MARKER, source, digest=digest(stream), size=len(stream), progress=progress.append
         )
     contents = {key.removeprefix("p/"): bucket.body(key) for key in bucket.keys if key.startswith("p/")}
     assert contents == files
     assert json.loads(bucket.body(MARKER)) == {path: len(content) for path, content in files.items()}
-    assert sum(passed) == len(stream)
+    assert sum(progress) == len(stream)
 
 
 def test_a_folder_that_goes_after_it_was_looked_at_is_uploaded_as_it_was(bucket: UploadBucket) -> None:

@@ -70,11 +70,11 @@ def test_an_interrupted_command_leaves_no_object_and_no_upload(
             for _ in range(2 if way == "by threads" else 1):
                 assert process.stdout.readline() == "in the middle\n"
             process.send_signal(number)
-            _, said = process.communicate(timeout=SECONDS)
+            _, text = process.communicate(timeout=SECONDS)
         finally:
             process.kill()
     assert process.returncode != 0
-    assert "KeyboardInterrupt" in said
+    assert "KeyboardInterrupt" in text
     assert bucket.proxy.count(lambda request: request.path.endswith("?uploads")) > 0
     assert bucket.is_empty
 

@@ -57,7 +57,7 @@ class Base(cdk.Stack):
 
     def __init__(self, app: cdk.App, variant: Variant) -> None:
         super().__init__(app, "Base", env=ENVIRONMENT)
-        changed = variant.base_changed
+        changed_value = variant.base_changed
         self.bucket = s3.Bucket(
             self, "Models", versioned=True, enforce_ssl=True, removal_policy=cdk.RemovalPolicy.DESTROY
         )
@@ -66,28 +66,30 @@ class Base(cdk.Stack):
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
-            description="changed" if changed else "first",
+            description="changed" if changed_value else "first",
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name("AmazonSageMakerFullAccess")],
         )
-        self.bucket.grant_read(self.role, "new/*" if changed else "old/*")
+        self.bucket.grant_read(self.role, "new/*" if changed_value else "old/*")
         logs.LogGroup(
             self,
             "Log",
-            retention=logs.RetentionDays.ONE_MONTH if changed else logs.RetentionDays.ONE_WEEK,
+            retention=logs.RetentionDays.ONE_MONTH if changed_value else logs.RetentionDays.ONE_WEEK,
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
-        topic = sns.Topic(self, "Alarms", enforce_ssl=True, display_name="changed" if changed else "first")
+        topic = sns.Topic(
+            self, "Alarms", enforce_ssl=True, display_name="changed" if changed_value else "first"
+        )
         codebuild.Project(
             self,
             "Engines",
-            description="changed" if changed else "first",
+            description="changed" if changed_value else "first",
             build_spec=codebuild.BuildSpec.from_object(
                 {"version": "0.2", "phases": {"build": {"commands": ["true"]}}}
             ),
             environment_variables={"PRECISION": codebuild.BuildEnvironmentVariable(value="fp16")},
         )
         self.setting = ssm.StringParameter(
-            self, "Setting", parameter_name="/embedded/setting", string_value="2" if changed else "1"
+            self, "Setting", parameter_name="/embedded/setting", string_value="2" if changed_value else "1"
         )
         cdk.CfnResource(
             self, "Unknown", type="AWS::Budgets::Budget", properties={"Budget": {"BudgetType": "COST"}}

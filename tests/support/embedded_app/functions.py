@@ -39,7 +39,7 @@ def upload(aws: EmbeddedAws, key: str, content: bytes) -> dict[str, str]:
 def function(code: dict[str, str], handler: str, **properties: Any) -> dict[str, Any]:
     """A function that knows where to remember its events."""
     environment = {"BUCKET": BUCKET, **properties.pop("environment", {})}
-    declared = {
+    declared_values = {
         "Code": code,
         "Handler": handler,
         "Role": {"Fn::GetAtt": ["Role", "Arn"]},
@@ -47,7 +47,7 @@ def function(code: dict[str, str], handler: str, **properties: Any) -> dict[str,
         "Environment": {"Variables": environment},
         "Timeout": 20,
     }
-    return {"Type": "AWS::Lambda::Function", "Properties": declared | properties}
+    return {"Type": "AWS::Lambda::Function", "Properties": declared_values | properties}
 
 
 def framework(**variables: Any) -> dict[str, Any]:

@@ -74,8 +74,8 @@ class Host(cdk.Stack):
             ),
             TritonDashboard(self, "MoreWidgets", endpoint=imported_endpoint),
         )
-        for each in more:
-            each.node.add_dependency(plain)
+        for item in more:
+            item.node.add_dependency(plain)
         caller = lambda_.Function(
             self,
             "Caller",

@@ -74,8 +74,8 @@ def synthesize(folder: Path) -> None:
     """Write one cloud assembly for each variant."""
     for variant in VARIANTS:
         app = cdk.App(outdir=str(folder / variant), builtin_cloud_formation_validation=False)
-        shared = Shared(app)
-        Using(app, variant).add_stack_dependency(shared)
+        shared_files = Shared(app)
+        Using(app, variant).add_stack_dependency(shared_files)
         app.synth()
 
 

@@ -26,11 +26,11 @@ OTHER = {
 def serve(sagemaker: Any, name: str, *, variants: tuple[str, ...] = ("AllTraffic",), **config: Any) -> None:
     container = {"Image": "triton:25.04", "ModelDataUrl": DATA}
     sagemaker.create_model(ModelName=name, ExecutionRoleArn=ROLE, PrimaryContainer=container)
-    declared = [
+    declared_values = [
         {"VariantName": v, "ModelName": name, "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}
         for v in variants
     ]
-    sagemaker.create_endpoint_config(EndpointConfigName=name, ProductionVariants=declared, **config)
+    sagemaker.create_endpoint_config(EndpointConfigName=name, ProductionVariants=declared_values, **config)
     sagemaker.create_endpoint(EndpointName=name, EndpointConfigName=name)
 
 

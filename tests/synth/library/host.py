@@ -62,10 +62,13 @@ def properties(template: Template, kind: str, part: str = "") -> dict[str, Any]:
 def statements(template: Template, part: str) -> dict[str, Any]:
     """The statements of the policies whose logical ids begin with `part`, by their ids."""
     policies = template.find_resources("AWS::IAM::Policy").items()
-    found = [
-        each
+    actual_statements = [
+        statement
         for id, policy in policies
         if id.startswith(part)
-        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
     ]
-    return {each.get("Sid", str(each["Action"])): each for each in found}
+    return {
+        actual_statement.get("Sid", str(actual_statement["Action"])): actual_statement
+        for actual_statement in actual_statements
+    }

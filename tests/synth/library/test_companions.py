@@ -170,7 +170,7 @@ class TestEngineBuilds:
             "triton-fleet-prod-engines-job",
         }
         policy = properties(template, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
-        assert {"Service": "events.amazonaws.com"} in [each["Principal"] for each in policy]
+        assert {"Service": "events.amazonaws.com"} in [entry["Principal"] for entry in policy]
         policies = json.dumps(template.find_resources("AWS::IAM::Policy"))
         assert f"arn:aws:s3:::triton-fleet-prod-{ACCOUNT}-{REGION}/engines/jobs/*" in policies
 

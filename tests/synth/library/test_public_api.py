@@ -22,11 +22,11 @@ def breaks(before: Api, after: Api) -> list[str]:
     """What users of the API before would have to change."""
     names = [name for name in before if name not in after]
     for name in before.keys() & after.keys():
-        names += [f"{name}({each})" for each in before[name] if each not in after[name]]
+        names += [f"{name}({item})" for item in before[name] if item not in after[name]]
         names += [
-            f"{name}({each})"
-            for each, default in after[name].items()
-            if default == "required" and before[name].get(each) != "required"
+            f"{name}({item})"
+            for item, default in after[name].items()
+            if default == "required" and before[name].get(item) != "required"
         ]
     return sorted(names)
 

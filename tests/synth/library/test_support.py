@@ -63,10 +63,10 @@ def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called(
     template = host.template("Shared")
     policies = template.find_resources("AWS::IAM::Policy")
     properties = {id: policy["Properties"] for id, policy in policies.items() if id.startswith("SupportSee")}
-    resources = {each["PolicyDocument"]["Statement"][0]["Resource"] for each in properties.values()}
+    resources = {entry["PolicyDocument"]["Statement"][0]["Resource"] for entry in properties.values()}
     stack = f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/TheirStack"
     assert resources == {f"{stack}/*", f"{stack}-*/*"}
-    assert all(len(each["Roles"]) == 3 for each in properties.values())
+    assert all(len(entry["Roles"]) == 3 for entry in properties.values())
 
 
 @pytest.mark.parametrize("size", [100, 120, 121, 128])
@@ -97,7 +97,7 @@ def test_of_two_supports_of_an_environment_endpoints_share_the_declared_one(firs
         host.support()
     host.endpoint()
     (logs,) = host.template().find_resources("Custom::EndpointLogs").values()
-    assert any(each.startswith("SupportEndpointLogs") for each in logs.get("DependsOn", []))
+    assert any(text.startswith("SupportEndpointLogs") for text in logs.get("DependsOn", []))
 
 
 def test_of_several_deployed_supports_endpoints_share_the_first() -> None:
@@ -162,10 +162,10 @@ def test_what_is_deployed_already_is_referred_to_by_names_and_declares_nothing()
 def test_a_stack_that_those_functions_may_not_see_is_a_warning() -> None:
     host = Host()
     host.endpoint(support=EndpointSupport.from_environment(host.stack, "Support", environment="prod"))
-    found = Annotations.from_stack(host.stack).find_warning(
+    result = Annotations.from_stack(host.stack).find_warning(
         "/Host/Embeddings", Match.string_like_regexp("FL611 .*may not see that stack 'Host' rolls back")
     )
-    assert len(found) == 1
+    assert len(result) == 1
 
 
 def test_the_boundary_of_the_environment_is_on_every_role_and_its_tags_on_every_resource() -> None:
@@ -288,10 +288,10 @@ class TestSpec:
         host = Host()
         host.support()
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=_spec(tmp_path), environment="prod")
-        found = Annotations.from_stack(host.stack).find_warning(
+        result = Annotations.from_stack(host.stack).find_warning(
             "/Host/Sentences", Match.string_like_regexp("FL612 .*run `fleet publish --env prod ")
         )
-        assert len(found) == 1
+        assert len(result) == 1
 
 
 def _spec(folder: Path, keys: str = "") -> Path:

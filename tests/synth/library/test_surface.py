@@ -73,8 +73,8 @@ class TestGrants:
         function.add_environment("ENDPOINT", endpoint.endpoint_name)
         template = host.template()
         (served,) = template.find_resources("AWS::SageMaker::Endpoint")
-        granted = statements(template, "CallerRole")["sagemaker:InvokeEndpoint"]
-        assert granted == {
+        granted_actions = statements(template, "CallerRole")["sagemaker:InvokeEndpoint"]
+        assert granted_actions == {
             "Action": "sagemaker:InvokeEndpoint",
             "Effect": "Allow",
             "Resource": {"Ref": served},
@@ -100,11 +100,11 @@ class TestImported:
         endpoint = TritonEndpoint.from_endpoint_name(host.stack, "Bert", "BERT-qa")
         assert endpoint.endpoint_name == "BERT-qa"
         endpoint.grant_invoke(caller(host.stack))
-        granted = statements(host.template(), "CallerRole")["sagemaker:InvokeEndpoint"]
-        assert granted["Resource"] == ARN
+        granted_actions = statements(host.template(), "CallerRole")["sagemaker:InvokeEndpoint"]
+        assert granted_actions["Resource"] == ARN
 
     @pytest.mark.parametrize(
-        ("made", "expected"), METRICS.items(), ids=[each[1] for each in METRICS.values()]
+        ("made", "expected"), METRICS.items(), ids=[metric[1] for metric in METRICS.values()]
     )
     def test_metrics_are_of_the_endpoints_variant(
         self, made: Callable[[EndpointReference], cloudwatch.Metric], expected: tuple[str, str, str]
@@ -171,8 +171,8 @@ class TestAlarmActions:
         host = Host()
         host.support()
         function = caller(host.stack)
-        called = {"critical": [actions.LambdaAction(function)], "warning": []}
-        host.endpoint(alarm_actions=called).grant_invoke(function)
+        calls = {"critical": [actions.LambdaAction(function)], "warning": []}
+        host.endpoint(alarm_actions=calls).grant_invoke(function)
         resources = host.template().to_json()["Resources"]
         assert len(in_dependency_order(resources)) == len(resources), "CloudFormation refuses circles"
 

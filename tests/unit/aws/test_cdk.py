@@ -56,8 +56,8 @@ def test_the_cli_and_its_app_end_with_the_command_however_it_ends(
     processes = [psutil.Process(int(pid)) for pid in pids.split()]
     command.send_signal(number)
     command.wait(30)
-    _, left = psutil.wait_procs([process for process in processes if not is_zombie(process)], timeout=30)
-    assert [each for each in left if not is_zombie(each)] == []
+    _, survivors = psutil.wait_procs([process for process in processes if not is_zombie(process)], timeout=30)
+    assert [survivor for survivor in survivors if not is_zombie(survivor)] == []
 
 
 def test_what_the_cli_says_is_returned_and_logged_with_the_command(clone: Path) -> None:
@@ -85,8 +85,8 @@ def test_each_thread_has_a_log_of_its_own_and_end_ends_them_all(clone: Path) -> 
         for run in runs.values():
             with pytest.raises(CdkEndedError):
                 run.result()
-    _, left = psutil.wait_procs([process for process in processes if not is_zombie(process)], timeout=30)
-    assert [each for each in left if not is_zombie(each)] == []
+    _, survivors = psutil.wait_procs([process for process in processes if not is_zombie(process)], timeout=30)
+    assert [survivor for survivor in survivors if not is_zombie(survivor)] == []
     assert [(clone / "logs" / name).read_text() for name in runs] == [
         f"$ cdk deploy {name}\n" for name in runs
     ]

@@ -152,10 +152,10 @@ def test_annotations_are_drawn_where_nothing_was_measured() -> None:
 def test_what_can_never_be_measured_here_is_told_from_what_may_come(
     annotations: tuple[Annotation, ...],
 ) -> None:
-    never = replace(line(), measurable=False)
-    assert "Not measured on this machine<" in section(draw(never, annotations=annotations))
-    assert "No data in this period<" in section(draw(never, line(), annotations=annotations))
-    traces, _ = plotted(draw(never, line(), line(1), annotations=annotations))
+    immeasurable_line = replace(line(), measurable=False)
+    assert "Not measured on this machine<" in section(draw(immeasurable_line, annotations=annotations))
+    assert "No data in this period<" in section(draw(immeasurable_line, line(), annotations=annotations))
+    traces, _ = plotted(draw(immeasurable_line, line(), line(1), annotations=annotations))
     assert [trace["name"] for trace in traces] == [
         "p50 (not measured on this machine)",
         "p50 (no data)",

@@ -89,7 +89,7 @@ def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(lin
     ],
 )
 def test_a_deploy_names_the_remedy_that_the_doctor_names(symptom: str, reason: str) -> None:
-    (known_symptom,) = (each for each in symptoms() if each.name == symptom)
+    (known_symptom,) = (item for item in symptoms() if item.name == symptom)
     (finding,) = failed_resources(cast("Any", FailedUpdate(reason)), "arn", "triton-fleet-dev-a", "see a.log")
     assert finding.hint == f"{known_symptom.remedy}; see a.log"
 

@@ -9,8 +9,8 @@ from triton_fleet.aws.deploy.deploy_folder import DeployFolder
 
 
 def token(root: Path) -> str:
-    with DeployFolder(root, "dev").lock() as found:
-        return found
+    with DeployFolder(root, "dev").lock() as result:
+        return result
 
 
 def test_each_deploy_of_a_clone_has_its_token_and_a_copy_of_the_clone_has_another(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was
 def lowest(symptom: Symptom, where: Where) -> Symptom:
     """What explains most of the symptom's example: itself, or one of a lower rank."""
     actual_symptoms = [
-        each for each in symptoms() if where in each.where and each.pattern.search(symptom.example)
+        item for item in symptoms() if where in item.where and item.pattern.search(symptom.example)
     ]
     return min(actual_symptoms, key=lambda each: each.rank)
 

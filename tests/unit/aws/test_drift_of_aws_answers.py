@@ -143,14 +143,14 @@ def words(comparisons: Iterator[Comparison]) -> list[str]:
 
 def test_names_that_cloudformation_knows_in_lower_case_are_no_drift(account: Account) -> None:
     stack = account.declared()
-    made = {"CreationTime": "2026-11-23"}
-    model = {"ModelName": "Model-AB", "ModelArn": IDS["Model"], **made}
+    answer = {"CreationTime": "2026-11-23"}
+    model = {"ModelName": "Model-AB", "ModelArn": IDS["Model"], **answer}
     variant = {"VariantName": "AllTraffic", "ModelName": "Model-AB"}
     config = {
         "EndpointConfigName": "Config-CD",
         "EndpointConfigArn": IDS["Config"],
         "ProductionVariants": [variant],
-        **made,
+        **answer,
     }
     account.answers("sagemaker", "describe_model", model)
     account.answers("sagemaker", "describe_endpoint_config", config)
@@ -164,7 +164,7 @@ def test_names_that_cloudformation_knows_in_lower_case_are_no_drift(account: Acc
             "EndpointConfigName": "Config-CD",
             "EndpointStatus": "InService",
             "LastModifiedTime": "2026-11-23",
-            **made,
+            **answer,
         },
         EndpointName="Search",
     )
@@ -178,11 +178,11 @@ def test_an_alarm_is_reverted_without_a_change_of_what_is_as_declared(account: A
     account.answers("cloudwatch", "describe_alarms", {"MetricAlarms": [ALARM]})
     assert words(alarms(account.access, stack)) == []
     account.answers("cloudwatch", "describe_alarms", {"MetricAlarms": [{**ALARM, "Threshold": 50.0}]})
-    (found,) = alarms(account.access, stack)
-    assert list(map(str, found.differences)) == ["threshold 1 → 50.0"]
+    (result,) = alarms(account.access, stack)
+    assert list(map(str, result.differences)) == ["threshold 1 → 50.0"]
     account.answers("cloudwatch", "put_metric_alarm", {}, **{**ALARM, "Threshold": 1})
-    assert found.restore is not None
-    found.restore()
+    assert result.restore is not None
+    result.restore()
     account.ended()
 
 
@@ -218,13 +218,13 @@ def test_a_log_group_has_its_key_again(
     groups = [] if live is None else [{"logGroupName": "/logs", **live}]
     stack = account.declared()
     account.answers("logs", "describe_log_groups", {"logGroups": groups})
-    (found,) = log_groups(account.access, stack)
-    assert list(map(str, found.differences)) == [said]
+    (result,) = log_groups(account.access, stack)
+    assert list(map(str, result.differences)) == [said]
     if called is not None:
         account.answers("logs", called[0], {}, **called[1])
     account.answers("logs", "put_retention_policy", {}, logGroupName="/logs", retentionInDays=30)
-    assert found.restore is not None
-    found.restore()
+    assert result.restore is not None
+    result.restore()
     account.ended()
 
 
@@ -249,12 +249,18 @@ def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
     )
     stack = DeclaredStack(name="search", resources=(resource,))
     service = "application-autoscaling"
-    suspended = {"DynamicScalingInSuspended": True}
-    found = {**TARGET_ID, **capacity(*live), "SuspendedState": suspended, "RoleARN": "arn", "CreationTime": 0}
-    account.answers(service, "describe_scalable_targets", {"ScalableTargets": [found]})
+    suspension = {"DynamicScalingInSuspended": True}
+    result = {
+        **TARGET_ID,
+        **capacity(*live),
+        "SuspendedState": suspension,
+        "RoleARN": "arn",
+        "CreationTime": 0,
+    }
+    account.answers(service, "describe_scalable_targets", {"ScalableTargets": [result]})
     account.answers(service, "describe_scaling_policies", {"ScalingPolicies": []})
     account.answers(service, "describe_scheduled_actions", {"ScheduledActions": []})
-    (compared,) = scaling(account.access, stack, [])
+    (comparison,) = scaling(account.access, stack, [])
     account.answers(
         service,
         "register_scalable_target",
@@ -264,8 +270,8 @@ def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
         SuspendedState=ACTIVE_STATE,
     )
     account.answers(service, "put_scheduled_action", {}, **TARGET_ID, **night)
-    assert compared.restore is not None
-    compared.restore()
+    assert comparison.restore is not None
+    comparison.restore()
     account.ended()
 
 

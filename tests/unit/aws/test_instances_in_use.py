@@ -25,7 +25,7 @@ class Account:
 
     def add(self, name: str, counts: dict[str, int], **more: Any) -> None:
         """An endpoint with a variant for each type."""
-        variants = {f"of-{each}": (each, count) for each, count in counts.items()}
+        variants = {f"of-{item}": (item, count) for item, count in counts.items()}
         self.endpoints[name] = {
             "EndpointConfigName": name,
             "ProductionVariants": [
@@ -36,7 +36,7 @@ class Account:
         }
         self.configs[name] = {
             "ProductionVariants": [
-                {"VariantName": variant, "InstanceType": each} for variant, (each, _) in variants.items()
+                {"VariantName": variant, "InstanceType": item} for variant, (item, _) in variants.items()
             ]
         }
 
@@ -74,7 +74,7 @@ def test_instances_are_counted_by_endpoint_and_type(account: Account) -> None:
     account.add("theirs", {G5: 3, G6: 1})
     instances = account.seen()
     assert (instances.of("ours"), instances.of("nobody"), instances.is_complete) == ({G5: 2}, {}, True)
-    assert [instances.count_foreign(["ours"], each) for each in (G5, G6, None)] == [3, 1, 4]
+    assert [instances.count_foreign(["ours"], item) for item in (G5, G6, None)] == [3, 1, 4]
 
 
 def test_what_is_wanted_counts_where_it_is_more_than_what_runs(account: Account) -> None:
@@ -120,7 +120,7 @@ def test_instances_whose_configuration_is_gone_count_against_the_total_alone(acc
     account.add("a", {G5: 2})
     account.configs.clear()
     instances = account.seen()
-    assert [instances.count_foreign([], each) for each in (G5, None)] == [0, 2]
+    assert [instances.count_foreign([], item) for item in (G5, None)] == [0, 2]
 
 
 def test_an_endpoint_that_is_deleted_meanwhile_has_none(account: Account) -> None:

@@ -35,10 +35,10 @@ def test_a_command_does_not_begin_if_its_starter_is_killed_before_the_guard_watc
         [sys.executable, "-c", KILLED_BEFORE_THE_GUARD, str(initial_folder)], capture_output=True, text=True
     )
     assert starter.returncode == -signal.SIGKILL, starter.stderr
-    _, left = psutil.wait_procs(
-        [each for each in psutil.process_iter() if each.pid == int(starter.stdout)], timeout=30
+    _, survivors = psutil.wait_procs(
+        [item for item in psutil.process_iter() if item.pid == int(starter.stdout)], timeout=30
     )
-    assert left == []
+    assert survivors == []
     assert not initial_folder.exists()
 
 

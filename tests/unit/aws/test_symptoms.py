@@ -23,7 +23,7 @@ def names(template: str) -> set[str]:
 
 @EACH
 def test_a_symptom_is_found_in_its_own_example_and_of_its_rank_no_other_is(symptom: Symptom) -> None:
-    actual_symptoms = [each for each in symptoms() if each.pattern.search(symptom.example)]
+    actual_symptoms = [item for item in symptoms() if item.pattern.search(symptom.example)]
     assert symptom in actual_symptoms
     assert [
         actual_symptom.name for actual_symptom in actual_symptoms if actual_symptom.rank == symptom.rank

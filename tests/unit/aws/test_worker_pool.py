@@ -18,14 +18,14 @@ def refused(_question: str) -> bool:
 
 def test_as_many_run_at_one_time_as_there_are_threads() -> None:
     barrier = threading.Barrier(2)
-    done = list[str]()
+    result = list[str]()
 
     def work(name: str) -> None:
         barrier.wait(30)
-        done.append(name)
+        result.append(name)
 
     WorkerPool(2, refused, fail_fast=False).run(Admission(NAMES, Headroom()), work)
-    assert sorted(done) == NAMES
+    assert sorted(result) == NAMES
 
 
 def failing(name: str) -> None:
@@ -51,29 +51,29 @@ def test_a_failure_stops_nothing_unless_it_shall(fail_fast: bool, worked: list[s
 
 
 def test_a_question_of_a_thread_is_asked_in_the_main_thread() -> None:
-    asked = list[tuple[str, bool]]()
+    request = list[tuple[str, bool]]()
 
     def consent(question: str) -> bool:
-        asked.append((question, threading.current_thread() is threading.main_thread()))
+        request.append((question, threading.current_thread() is threading.main_thread()))
         return question == "a?"
 
     answers = dict[str, bool]()
     pool = WorkerPool(2, consent, fail_fast=False)
     pool.run(Admission(["a", "b"], Headroom()), lambda name: answers.update({name: pool.ask(f"{name}?")}))
-    assert (sorted(asked), answers) == ([("a?", True), ("b?", True)], {"a": True, "b": False})
+    assert (sorted(request), answers) == ([("a?", True), ("b?", True)], {"a": True, "b": False})
     assert pool.ask("a?")
 
 
 def test_a_defect_ends_the_run_and_nothing_more_begins() -> None:
-    begun = list[str]()
+    started_names = list[str]()
 
     def work(name: str) -> None:
-        begun.append(name)
+        started_names.append(name)
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         WorkerPool(1, refused, fail_fast=False).run(Admission(NAMES, Headroom()), work)
-    assert begun == ["a"]
+    assert started_names == ["a"]
 
 
 def test_an_interruption_waits_for_no_thread() -> None:

@@ -39,27 +39,27 @@ def difference(
     known_members = {
         path.removeprefix(prefix): member for path, member in members.items() if path.startswith(prefix)
     }
-    known = {name: each for name, each in known_members.items() if "." not in name}
+    known_values = {name: member for name, member in known_members.items() if "." not in name}
     place = f"{FILE}, {outer or 'the resource'}"
-    for name in sorted((api | cloudformation) - known.keys()):
+    for name in sorted((api | cloudformation) - known_values.keys()):
         lacks = "" if name in cloudformation else ", with `in_cloudformation: false`"
         yield f"{place}: write `{name}: {ENTRY}`{lacks}"
-    for name in sorted(known.keys() - (api | cloudformation)):
+    for name in sorted(known_values.keys() - (api | cloudformation)):
         yield f"{place}: take `{name}` out, which neither the API nor CloudFormation has"
-    for name in sorted(known.keys() & (api | cloudformation)):
-        if known[name].in_cloudformation is not (name in cloudformation):
+    for name in sorted(known_values.keys() & (api | cloudformation)):
+        if known_values[name].in_cloudformation is not (name in cloudformation):
             way = "take `in_cloudformation: false` out of" if name in cloudformation else "write it for"
             yield f"{place}: {way} `{name}`"
 
 
 def members_of(sagemaker: ServiceModel, shapes: tuple[str, ...]) -> set[str]:
     """The names of the members of all shapes."""
-    found = set[str]()
+    result = set[str]()
     for name in shapes:
         shape = sagemaker.shape_for(name)
         assert isinstance(shape, StructureShape)
-        found |= set(shape.members)
-    return found
+        result |= set(shape.members)
+    return result
 
 
 def properties_of(resource: str, path: str) -> set[str]:
@@ -144,7 +144,7 @@ def enums(shape: Shape, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
 
 
 def test_a_value_that_the_api_alone_has_is_in_the_ledger(sagemaker: ServiceModel) -> None:
-    missing = {}
+    missing_values = {}
     for resource, *outer, name in (
         ("EndpointConfig", "ProductionVariants", "0", "ProductionVariant"),
         ("EndpointConfig", "DataCaptureConfig", "DataCaptureConfig"),
@@ -155,11 +155,11 @@ def test_a_value_that_the_api_alone_has_is_in_the_ledger(sagemaker: ServiceModel
         assert rows
         for path, values in rows:
             reached_path = property_at(resource, path)
-            allowed = set(map(str, reached_path.property.allowed))
+            allowed_names = set(map(str, reached_path.property.allowed))
             # Where the catalog leaves an enum out, another of its files has it.
-            if not reached_path.rest and allowed and values - allowed:
-                missing[".".join(path[len(outer) :])] = values - allowed
-    assert missing == {member: set(values) for member, values in values_of_the_api().items()}
+            if not reached_path.rest and allowed_names and values - allowed_names:
+                missing_values[".".join(path[len(outer) :])] = values - allowed_names
+    assert missing_values == {member: set(values) for member, values in values_of_the_api().items()}
 
 
 def test_a_value_that_the_api_alone_has_is_refused_with_what_it_needs() -> None:

@@ -25,8 +25,8 @@ ALL = [
 
 @pytest.mark.parametrize(("name", "parameter"), ALL, ids=[name for name, _ in ALL])
 def test_a_parameter_says_what_becomes_of_a_wrong_value(name: str, parameter: Parameter) -> None:
-    judged = bool(parameter.values or parameter.number)
-    assert bool(parameter.message) == (judged and parameter.fails), name
+    is_checked = bool(parameter.values or parameter.number)
+    assert bool(parameter.message) == (is_checked and parameter.fails), name
     if parameter.message:
         words = parameter.message.format(value="V", lower="v", key="K", model="M")
         assert "{" not in words
@@ -37,8 +37,13 @@ def test_a_parameter_says_what_becomes_of_a_wrong_value(name: str, parameter: Pa
 
 @pytest.mark.parametrize(("name", "parameter"), ALL, ids=[name for name, _ in ALL])
 def test_releases_of_a_parameter_are_written_like_those_of_images(name: str, parameter: Parameter) -> None:
-    named = [parameter.since, parameter.until, parameter.bounded_since, *parameter.values_since.values()]
-    for release in filter(None, named):
+    named_values = [
+        parameter.since,
+        parameter.until,
+        parameter.bounded_since,
+        *parameter.values_since.values(),
+    ]
+    for release in filter(None, named_values):
         assert len(release) == 5 and "22.05" < release < releases()[-1][:3] + "99", name
     assert not (parameter.since and parameter.until)
 
@@ -51,7 +56,7 @@ def test_what_came_in_a_parameters_place_is_read() -> None:
 
 def test_every_default_file_of_triton_is_known_to_its_backend() -> None:
     for name, backend in FILES.items():
-        files = {file.name for each in backends().values() if each.backend == backend for file in each.files}
+        files = {file.name for item in backends().values() if item.backend == backend for file in item.files}
         assert name in files, backend
     assert {backend for backend in (PLATFORMS | FORMATS).values() if backend != "ensemble"} <= set(backends())
 

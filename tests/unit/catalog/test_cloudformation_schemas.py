@@ -50,9 +50,9 @@ def test_cloudformation_can_read_the_types_that_drift_compares_itself_except_inl
 def minutes(handlers: Callable[[str], dict[str, Any]]) -> dict[str, int]:
     """How long CloudFormation waits for an endpoint, by operation."""
     return {
-        name: each["timeoutInMinutes"]
-        for name, each in handlers(hosting.ENDPOINT).items()
-        if "timeoutInMinutes" in each
+        name: entry["timeoutInMinutes"]
+        for name, entry in handlers(hosting.ENDPOINT).items()
+        if "timeoutInMinutes" in entry
     }
 
 

@@ -65,10 +65,12 @@ def test_every_price_is_of_a_type_that_its_region_hosts() -> None:
 
 def test_every_factor_fits_the_stated_prices() -> None:
     fits = {"cpu": 0, "g": 0, "p": 0}
-    for region, stated in data_file("prices.yaml")["stated"].items():
-        for name, price in stated.items():
-            if (computed := computed_price(name, region)) is not None:
-                assert abs(computed.hourly - Decimal(str(price))) / computed.hourly < Decimal("0.006"), name
+    for region, statements in data_file("prices.yaml")["stated"].items():
+        for name, price in statements.items():
+            if (computed_values := computed_price(name, region)) is not None:
+                assert abs(computed_values.hourly - Decimal(str(price))) / computed_values.hourly < Decimal(
+                    "0.006"
+                ), name
                 fits["cpu" if instance(name).kind is Processor.CPU else instance(name).family[0]] += 1
     assert fits == {"cpu": 6, "g": 37, "p": 1}
 
@@ -134,9 +136,9 @@ def test_a_metric_says_which_endpoints_have_it_and_by_what_it_is_found() -> None
 
 def test_every_metric_has_a_unit_a_namespace_and_a_name_of_its_own() -> None:
     metrics = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
-    assert len({(each.namespace, each.name) for each in metrics}) == len(metrics)
-    assert {each.unit for each in metrics} == {"Microseconds", "None", "Percent"}
-    assert {each.namespace for each in metrics} == {"AWS/SageMaker", "/aws/sagemaker/Endpoints"}
+    assert len({(metric.namespace, metric.name) for metric in metrics}) == len(metrics)
+    assert {metric.unit for metric in metrics} == {"Microseconds", "None", "Percent"}
+    assert {metric.namespace for metric in metrics} == {"AWS/SageMaker", "/aws/sagemaker/Endpoints"}
 
 
 def test_tritons_own_metrics_have_its_prefix() -> None:

@@ -59,8 +59,8 @@ def test_the_cpu_image_has_a_tag_of_its_own() -> None:
 
 def test_the_sdks_own_tags_and_repositories_are_those_that_are_composed() -> None:
     for name, entry in data_file("images.json")["versions"].items():
-        composed = image(name, "us-east-1").uri.partition("/")[2]
-        assert composed == f"{entry['repository']}:{entry['tag_prefix']}"
+        image_name = image(name, "us-east-1").uri.partition("/")[2]
+        assert image_name == f"{entry['repository']}:{entry['tag_prefix']}"
 
 
 @pytest.mark.parametrize(

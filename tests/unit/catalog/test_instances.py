@@ -205,14 +205,14 @@ def test_multi_model_elsewhere_is_unproven_or_refused_with_a_reason(
 def test_an_engine_can_be_built_by_a_job_where_the_api_has_the_type(
     sagemaker: ServiceModel, way: str, shape: str
 ) -> None:
-    allowed = set(sagemaker.shape_for(shape).enum)  # type: ignore[attr-defined]
+    allowed_names = set(sagemaker.shape_for(shape).enum)  # type: ignore[attr-defined]
     for machine in ALL:
         if machine.kind is not Processor.GPU or machine.retired or machine.architecture == "arm64":
             continue
         ways = {build.way: build for build in build_support(machine.family)}
         size = machine.type.rpartition(".")[2]
-        said = way in ways and (not ways[way].sizes or size in ways[way].sizes)
-        assert said == (machine.type in allowed), (
+        text = way in ways and (not ways[way].sizes or size in ways[way].sizes)
+        assert text == (machine.type in allowed_names), (
             f"builds.yaml, {machine.family}: see {way} of {machine.type}"
         )
 

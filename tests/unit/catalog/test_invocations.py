@@ -27,8 +27,8 @@ def test_the_lower_limit_is_that_of_botocores_model_for_requests_and_answers() -
 
 
 def test_each_limit_of_a_body_has_its_source_and_its_day() -> None:
-    for each in data_file("invocations.yaml")["body"].values():
-        assert each["source"] and each["date"] <= data_file("invocations.yaml")["date"]
+    for entry in data_file("invocations.yaml")["body"].values():
+        assert entry["source"] and entry["date"] <= data_file("invocations.yaml")["date"]
 
 
 def test_who_refuses_a_body_refuses_what_is_larger_than_every_source_allows() -> None:

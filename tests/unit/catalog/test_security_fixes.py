@@ -27,7 +27,7 @@ def lacked(release: str, mode: str, *named: str) -> list[str]:
 def test_a_fix_has_a_release_or_the_earliest_that_may_have_it(fix: SecurityFix) -> None:
     assert (fix.first is None) == bool(fix.not_before)
     assert fix.since < (fix.first or fix.not_before)
-    assert set(fix.modes) <= {each.value for each in Mode}
+    assert set(fix.modes) <= {mode.value for mode in Mode}
     assert set(fix.flags) <= flags()
     assert fix.pulls
 

@@ -221,8 +221,11 @@ def test_a_property_is_kept_without_its_text_and_without_a_limit_of_nothing(cata
 
 
 def test_a_property_that_cloudformation_changes_is_news(catalog: CatalogSamples) -> None:
-    changed = {"properties": {"ModelName": {"type": "string", "maxLength": 63}}, "required": ["ModelName"]}
-    catalog.cfn_lint("1.1.0", "2026-11-20", properties=changed)
+    changed_value = {
+        "properties": {"ModelName": {"type": "string", "maxLength": 63}},
+        "required": ["ModelName"],
+    }
+    catalog.cfn_lint("1.1.0", "2026-11-20", properties=changed_value)
     name = 'Model ModelName: {"type": "string"} is now {"type": "string", "maxLength": 63}'
     assert news(catalog.refresh().lines, "properties.json") == [
         f"properties.json: {name} (cfn-lint 1.1.0, 2026-11-20)",

@@ -230,4 +230,4 @@ def test_the_catalog_has_the_create_only_properties_of_each_type_that_a_template
     snapshots = [file.read_text() for file in (ROOT / "tests/synth/__snapshots__").rglob("*.json")]
     types = {kind for text in snapshots for kind in TYPE.findall(text)}
     assert "AWS::SageMaker::Endpoint" in types
-    assert {each: create_only(each) for each in types} == {each: in_cloudformation(each) for each in types}
+    assert {item: create_only(item) for item in types} == {item: in_cloudformation(item) for item in types}

@@ -26,7 +26,7 @@ ROLLOUT = Traffic(words="canary 50 %, 20 min + 20 min, rolled back on errors", s
 def baked(number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys: Any) -> EndpointChange:
     """One of many endpoints of thirty owners and two instance types, whose bake a profile changed."""
     name, text = f"endpoint-{number:04}", ("2.8", "2.2")[number % 2]
-    known = {
+    known_values = {
         "owner": f"team-{number % 30:02}",
         "changes": ("rollout.bake 600s → 1200s",),
         "traffic": ROLLOUT,
@@ -43,7 +43,7 @@ def baked(number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys
             ),
         ),
     }
-    return change(name, effect, **{**known, **keys})
+    return change(name, effect, **{**known_values, **keys})
 
 
 MANY = tuple(map(baked, range(200)))
@@ -59,7 +59,7 @@ class TestEqualChanges:
         assert row.startswith(
             "| <details><summary>200 endpoints of 30 owners</summary>team-00: endpoint-0000, "
         )
-        assert sorted(re.findall(r"endpoint-\d{4}", row)) == [each.endpoint for each in MANY]
+        assert sorted(re.findall(r"endpoint-\d{4}", row)) == [item.endpoint for item in MANY]
         assert row.endswith("rolled back on errors | 360,000.00 | 360,000.00 |")
         assert "rollout.bake 600s → 1200s" in row
 
@@ -148,7 +148,7 @@ class TestFindings:
         return Finding(code="FL201", message=message, file=Path(f"model_specs/{name}.yaml"), line=3)
 
     def test_of_many_endpoints_are_one_line_with_their_number(self) -> None:
-        text = markdown(fleet(*MANY, new=tuple(self.finding(each.endpoint) for each in MANY)), 0)
+        text = markdown(fleet(*MANY, new=tuple(self.finding(item.endpoint) for item in MANY)), 0)
         assert text.count("FL201") == 1
         assert (
             "model_specs/endpoint-0000.yaml:3: error FL201: no image of 25.03 (and 199 more places): "
@@ -156,14 +156,14 @@ class TestFindings:
         ) in text
 
     def test_that_no_row_lists_have_their_endpoints_below_them(self) -> None:
-        text = markdown(fleet(*MANY, new=tuple(self.finding(each.endpoint) for each in MANY[:60])), 0)
+        text = markdown(fleet(*MANY, new=tuple(self.finding(item.endpoint) for item in MANY[:60])), 0)
         assert (
             "no image of 25.03 (and 59 more places): 60 endpoints of 30 owners\n  team-00: endpoint-0000, endpoint-0030\n"
             in text
         )
 
     def test_of_a_shared_file_name_those_that_it_hits(self) -> None:
-        names = tuple(each.endpoint for each in MANY[:2])
+        names = tuple(item.endpoint for item in MANY[:2])
         shared_finding = Finding(
             code="FL201", message="no image", file=Path("profiles/base.yaml"), endpoints=names
         )
@@ -172,7 +172,7 @@ class TestFindings:
         )
 
     def test_that_name_their_own_endpoint_are_the_same(self) -> None:
-        findings = [self.finding(each.endpoint, f"{each.endpoint} is too large") for each in MANY[:2]]
+        findings = [self.finding(item.endpoint, f"{item.endpoint} is too large") for item in MANY[:2]]
         text = markdown(fleet(*MANY, new=tuple(findings)), 0)
         assert "error FL201: NAME is too large (and 1 more place): endpoint-0000, endpoint-0001" in text
 

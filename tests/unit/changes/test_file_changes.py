@@ -51,11 +51,11 @@ def test_the_only_file_of_a_models_versions_has_the_size_that_the_lock_has_of_th
 
 
 def test_a_size_that_nothing_tells_is_not_given() -> None:
-    both = {**LABELS, "labels/1/words.txt": "crc32:00000003"}
-    after = lock({**both, "labels/1/model.py": "crc32:0000000f"}, 1, 42_000)
-    assert changes(lock(both), after) == ["labels/1/model.py changed", "archive phototags: 41.0 kB → 42.0 kB"]
-    known: Any = ({}, {"phototags": {"labels/1/model.py": 700}})
-    assert changes(lock(both), after, known)[0] == "labels/1/model.py changed, now 700 bytes"
+    pair = {**LABELS, "labels/1/words.txt": "crc32:00000003"}
+    after = lock({**pair, "labels/1/model.py": "crc32:0000000f"}, 1, 42_000)
+    assert changes(lock(pair), after) == ["labels/1/model.py changed", "archive phototags: 41.0 kB → 42.0 kB"]
+    known_values: Any = ({}, {"phototags": {"labels/1/model.py": 700}})
+    assert changes(lock(pair), after, known_values)[0] == "labels/1/model.py changed, now 700 bytes"
 
 
 def test_new_and_removed_files_are_named() -> None:
@@ -67,9 +67,9 @@ def test_new_and_removed_files_are_named() -> None:
 
 
 def test_of_a_folder_with_many_files_only_the_folder_is_known() -> None:
-    one, other = ({"labels/1/*": f"crc32:0000000{digit}"} for digit in (1, 2))
-    assert changes(lock(one), lock(other, 1)) == ["some files in labels/1 changed"]
-    assert changes(lock(LABELS), lock({**other, "labels/config.pbtxt": "crc32:00000001"}, 1)) == [
+    first_value, second_value = ({"labels/1/*": f"crc32:0000000{digit}"} for digit in (1, 2))
+    assert changes(lock(first_value), lock(second_value, 1)) == ["some files in labels/1 changed"]
+    assert changes(lock(LABELS), lock({**second_value, "labels/config.pbtxt": "crc32:00000001"}, 1)) == [
         "some files in labels/1 changed"
     ]
 

@@ -114,8 +114,8 @@ def test_the_chart_has_a_word_for_what_is_unknown_and_no_bar() -> None:
     gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
     (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(gone_change)))
     assert re.findall(r">([^<>]+)</text>", chart) == ["addsub", "unknown before", "0.00 to 0.00"]
-    both = change("new", least=UNKNOWN, most=UNKNOWN)
-    (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(both)))
+    pair = change("new", least=UNKNOWN, most=UNKNOWN)
+    (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(pair)))
     assert "<rect" not in chart
     assert re.findall(r">([^<>]+)</text>", chart) == ["new", "unknown before", "unknown after"]
 

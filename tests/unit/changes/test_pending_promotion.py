@@ -26,7 +26,7 @@ WAITS = "waits for promotion: prod would change"
 
 
 def pending(name: str = "simple", **keys: Any) -> PendingPromotion:
-    known: dict[str, Any] = {
+    known_values: dict[str, Any] = {
         "endpoint": name,
         "environment": "prod",
         "state": PromotionState.CHANGED,
@@ -34,7 +34,7 @@ def pending(name: str = "simple", **keys: Any) -> PendingPromotion:
         "least": cost("1", "1"),
         "most": cost("4", "8"),
     }
-    return PendingPromotion(**{**known, **keys})
+    return PendingPromotion(**{**known_values, **keys})
 
 
 def heading(found: FleetChange) -> str:
@@ -63,8 +63,8 @@ class TestTheLine:
 
     def test_names_who_would_refuse_it(self) -> None:
         assert pending_line(pending(by_rules=(GPUS,))).endswith("; its rules would refuse it: FL951")
-        both = pending(by_rules=(GPUS,), by_policies=(GPUS,))
-        assert pending_line(both).endswith("; its rules and policies would refuse it: FL951")
+        pair = pending(by_rules=(GPUS,), by_policies=(GPUS,))
+        assert pending_line(pair).endswith("; its rules and policies would refuse it: FL951")
 
     def test_counts_the_keys_beyond_four(self) -> None:
         many = tuple(KeyChange(("tags", str(number)), 1, 2) for number in range(6))

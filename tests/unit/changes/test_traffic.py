@@ -82,7 +82,7 @@ class TestQuotas:
         ] == [(8, 12, 3), (8, 12, 3)]
 
     def test_an_instance_pool_asks_for_the_quota_of_its_type_too(self) -> None:
-        pools = [{"InstanceType": f"ml.{each}.xlarge", "Priority": at} for at, each in ((1, "g5"), (2, "g6"))]
+        pools = [{"InstanceType": f"ml.{item}.xlarge", "Priority": at} for at, item in ((1, "g5"), (2, "g6"))]
         raw = {"EndpointConfig": {"ProductionVariants.0.InstancePools": pools}}
         before = spec({})
         after = before.model_copy(update={"cloudformation": raw})

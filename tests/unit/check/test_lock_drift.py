@@ -95,12 +95,12 @@ def test_an_edited_lock_is_stale_though_no_file_changed(
     file = folder.root / "locks/dev/sentences.lock.yaml"
     text = file.read_text()
     archive = load_lock(file).archives["sentences"]
-    edited = {
+    edited_files = {
         "digest": text.replace(archive.digest, f"sha256:{'0' * 64}"),
         "size": text.replace(f"size: {archive.size}", "size: 1"),
         "models": text.replace("      embed:\n", "      other:\n"),
     }
-    file.write_text(edited[what])
+    file.write_text(edited_files[what])
     (finding,) = stale(folder)
     assert (finding.file, finding.message) == (
         file,

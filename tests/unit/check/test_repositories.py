@@ -240,8 +240,8 @@ def test_a_path_that_leads_nowhere_is_told_beside_what_is_found_elsewhere(tmp_pa
     (tmp_path / "empty").mkdir()
     process = fleet(tmp_path, "check", "nowhere", "models.zip", "empty", "resnet.pbtxt")
     assert process.returncode == 1
-    told = [line.partition(": ")[2] for line in process.stderr.splitlines() if ": error[" in line]
-    assert told == [
+    report = [line.partition(": ")[2] for line in process.stderr.splitlines() if ": error[" in line]
+    assert report == [
         "error[uncheckable-path] FL126: 'empty' contains nothing to check",
         "error[uncheckable-path] FL126: 'models.zip' contains nothing to check",
         "error[uncheckable-path] FL126: 'nowhere' does not exist",

@@ -12,7 +12,7 @@ from triton_fleet.project.project import open_project
 
 
 def owner(team: str, *others: str) -> str:
-    shared_text = f", shared_with: {[f'@org/{each}' for each in others]}" if others else ""
+    shared_text = f", shared_with: {[f'@org/{item}' for item in others]}" if others else ""
     return f'owner: {{team: {team}, contact: "@org/{team}"{shared_text}}}\n'
 
 

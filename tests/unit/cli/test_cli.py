@@ -70,41 +70,41 @@ def test_schema_check_fails_where_a_schema_is_stale_and_schema_mends_it(folder: 
 def test_invoking_where_nothing_runs_says_how_to_start_it(working_fleet: FleetFolder, typed: Typed) -> None:
     working_fleet.environment(name="local")
     working_fleet.write("body.json", "{}")
-    done = typed("invoke", "sentences", "--env", "local", "--body", "body.json")
-    assert done.code == 2
-    assert "remedy: run `fleet local up` first" in done.err
+    result = typed("invoke", "sentences", "--env", "local", "--body", "body.json")
+    assert result.code == 2
+    assert "remedy: run `fleet local up` first" in result.err
 
 
 def test_where_nothing_runs_locally_status_says_how_to_start_it(
     working_fleet: FleetFolder, typed: Typed
 ) -> None:
-    done = typed("local", "status")
-    assert (done.code, "remedy: run `fleet local up` first" in done.err) == (2, True)
+    result = typed("local", "status")
+    assert (result.code, "remedy: run `fleet local up` first" in result.err) == (2, True)
 
 
 def test_down_where_nothing_runs_is_no_mistake(working_fleet: FleetFolder, typed: Typed) -> None:
-    done = typed("local", "down")
-    assert (done.code, done.out.strip()) == (0, "nothing was running")
+    result = typed("local", "down")
+    assert (result.code, result.out.strip()) == (0, "nothing was running")
 
 
 def test_an_unknown_log_is_a_mistake_of_the_input(working_fleet: FleetFolder, typed: Typed) -> None:
-    done = typed("local", "logs", "nope")
-    assert (done.code, "log 'nope' does not exist" in done.err) == (1, True)
+    result = typed("local", "logs", "nope")
+    assert (result.code, "log 'nope' does not exist" in result.err) == (1, True)
 
 
 def test_what_a_user_writes_is_never_taken_for_markup(working_fleet: FleetFolder, typed: Typed) -> None:
     working_fleet.environment(name="local")
-    done = typed("invoke", "sentences", "--env", "local", "--body", "[/nope] [red]x")
-    assert done.code == 2
-    assert "[/nope] [red]x" in done.err
+    result = typed("invoke", "sentences", "--env", "local", "--body", "[/nope] [red]x")
+    assert result.code == 2
+    assert "[/nope] [red]x" in result.err
 
 
 def test_a_package_json_without_the_pin_is_told(working_fleet: FleetFolder, typed: Typed) -> None:
     working_fleet.environment(name="local")
     working_fleet.write("package.json", "{}")
-    done = typed("local", "up")
-    assert done.code == 2
-    assert "package.json does not pin the CDK CLI" in done.err
+    result = typed("local", "up")
+    assert result.code == 2
+    assert "package.json does not pin the CDK CLI" in result.err
 
 
 def test_a_second_up_at_the_same_time_is_told_to_wait_and_disturbs_nothing(folder: FleetFolder) -> None:
@@ -120,19 +120,19 @@ def test_a_missing_cdk_cli_is_told_with_its_version_and_how_to_get_it(
 ) -> None:
     working_fleet.environment(name="local")
     working_fleet.write("package.json", '{"devDependencies": {"aws-cdk": "2.1148.1"}}')
-    done = typed("local", "up")
-    assert done.code == 2
-    assert "the CDK CLI 2.1148.1 is not installed" in done.err
-    assert "remedy: run `make setup`" in done.err
+    result = typed("local", "up")
+    assert result.code == 2
+    assert "the CDK CLI 2.1148.1 is not installed" in result.err
+    assert "remedy: run `make setup`" in result.err
 
 
 def test_an_outdated_cdk_cli_is_told_with_both_versions(working_fleet: FleetFolder, typed: Typed) -> None:
     working_fleet.environment(name="local")
     working_fleet.write("package.json", '{"devDependencies": {"aws-cdk": "2.1148.1"}}')
     working_fleet.write("node_modules/aws-cdk/package.json", '{"version": "2.100.0"}')
-    done = typed("local", "up")
-    assert done.code == 2
-    assert "the CDK CLI is 2.100.0; package.json pins 2.1148.1" in done.err
+    result = typed("local", "up")
+    assert result.code == 2
+    assert "the CDK CLI is 2.100.0; package.json pins 2.1148.1" in result.err
 
 
 def test_warnings_alone_are_said_and_fail_only_a_strict_check(
@@ -140,8 +140,8 @@ def test_warnings_alone_are_said_and_fail_only_a_strict_check(
 ) -> None:
     working_fleet.lock()
     working_fleet.spec("container: {log_verbose: true}\n")
-    done = typed("check", "--env", "dev")
-    assert (done.code, "warning[verbose-log] FL266" in done.err) == (0, True)
+    result = typed("check", "--env", "dev")
+    assert (result.code, "warning[verbose-log] FL266" in result.err) == (0, True)
     assert typed("check", "--env", "dev", "--strict").code == 1
 
 
@@ -149,9 +149,9 @@ def test_a_machine_gets_its_document_on_standard_output_and_the_same_exit_code(
     working_fleet: FleetFolder, typed: Typed
 ) -> None:
     working_fleet.spec("scalling: {}\n")
-    done = typed("check", "--env", "dev", "--format", "json")
-    (finding,) = json.loads(done.out)["findings"]
-    assert (done.code, done.err) == (1, "")
+    result = typed("check", "--env", "dev", "--format", "json")
+    (finding,) = json.loads(result.out)["findings"]
+    assert (result.code, result.err) == (1, "")
     assert (finding["file"], finding["line"], finding["code"]) == ("model_specs/sentences.yaml", 6, "FL110")
 
 

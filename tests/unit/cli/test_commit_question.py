@@ -47,9 +47,9 @@ def test_without_a_terminal_it_is_refused_before_any_account_is_asked(
     edited: FleetFolder, typed: Typed, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    done = typed("deploy", "--env", "dev", *options)
-    assert done.code == 1
-    assert done.err.splitlines()[-3:] == [
+    result = typed("deploy", "--env", "dev", *options)
+    assert result.code == 1
+    assert result.err.splitlines()[-3:] == [
         "error[uncommitted-files] FL527: 1 file of what dev would run differs from the last commit:"
         " model_specs/sentences.yaml",
         "  hint: commit what you deploy, or pass `--allow-dirty`: the release is then recorded as uncommitted",

@@ -72,8 +72,8 @@ def bash(folder: Path, *words: str, **variables: str) -> list[str]:
         (("check", "--mode", "sh"), ["shared-container"]),
         (("images", "nonsense", ""), []),
         *(
-            pytest.param(words, offered, marks=pytest.mark.nightly)
-            for words, offered in (
+            pytest.param(words, offers, marks=pytest.mark.nightly)
+            for words, offers in (
                 (("images", "pl"), ["plan"]),
                 (("deploy", "--env", "p"), ["prod"]),
                 (("promote", "--to", ""), ["dev", "prod"]),

@@ -216,8 +216,8 @@ class TestOwnersAndGroups:
         sources.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
         document = json.loads(told(sources, "--env", "prod", "new", "--by", "owner", "--format", "json"))
         (group,) = document["groups"]
-        both = [{"environment": name, "endpoint": "new"} for name in ("dev", "prod")]
-        assert (group["endpoints"], group["not_in_sums"]) == (both, both)
+        pair = [{"environment": name, "endpoint": "new"} for name in ("dev", "prod")]
+        assert (group["endpoints"], group["not_in_sums"]) == (pair, pair)
 
     def test_a_last_row_adds_up_all_and_each_sum_counts_what_is_unknown(self, sources: FleetFolder) -> None:
         sources.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))

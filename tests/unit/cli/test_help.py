@@ -20,12 +20,12 @@ def help_of(*words: str) -> str:
 
 
 def paths() -> list[tuple[str, ...]]:
-    group, found = get_group(app), list[tuple[str, ...]]()
+    group, result = get_group(app), list[tuple[str, ...]]()
     for name in COMMANDS:
         command = group.commands[name]
         inner = command.commands if isinstance(command, TyperGroup) else ()
-        found += [(name,), *((name, each) for each in inner)]
-    return found
+        result += [(name,), *((name, item) for item in inner)]
+    return result
 
 
 def test_the_overview_has_one_line_for_each_command_under_a_heading() -> None:

@@ -50,7 +50,7 @@ def test_each_environment_is_read_with_the_account_and_the_region_that_were_give
     places = [
         resolve_foundation(open_project(tmp_path / "fleet", name)).deployment for name in ("test", "live")
     ]
-    assert [(each.environment, each.account, each.region) for each in places] == [
+    assert [(deployment.environment, deployment.account, deployment.region) for deployment in places] == [
         ("test", "123456789012", "eu-west-1"),
         ("live", "123456789012", "eu-west-1"),
     ]

@@ -94,8 +94,8 @@ class TestFiles:
         result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
         assert "access" not in result.stdout
         assert access(tmp_path / "fleet") == {"github": {"repository": "example@1/fleet@23"}}
-        trusted = {"repository": "example@1/fleet@23", "provider": PROVIDER}
-        assert [access(tmp_path / "fleet", name) for name in ("staging", "prod")] == [{"github": trusted}] * 2
+        trust = {"repository": "example@1/fleet@23", "provider": PROVIDER}
+        assert [access(tmp_path / "fleet", name) for name in ("staging", "prod")] == [{"github": trust}] * 2
         for name in ("dev", "staging", "prod"):
             assert all_findings(open_project(tmp_path / "fleet", name)) == []
 
@@ -104,8 +104,8 @@ class TestFiles:
     ) -> None:
         gh.begins(NAMES)
         init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-        trusted = {"repository": "example@1/fleet@23", "former_repository": "example/fleet"}
-        assert access(tmp_path / "fleet") == {"github": trusted}
+        trust = {"repository": "example@1/fleet@23", "former_repository": "example/fleet"}
+        assert access(tmp_path / "fleet") == {"github": trust}
         assert all_findings(open_project(tmp_path / "fleet", "dev")) == []
 
     @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ class TestProgram:
         assert gh.folders == {"/"}
 
     def test_names_are_spelled_as_github_spells_them(self, gh: Gh) -> None:
-        spelled = {**REPOSITORY, "name": "Fleet", "owner": {"login": "Example", "id": 1}}
-        gh.answers(spelled, {"sub_claim_prefix": "repo:Example@1/Fleet@23"})
+        spelled_values = {**REPOSITORY, "name": "Fleet", "owner": {"login": "Example", "id": 1}}
+        gh.answers(spelled_values, {"sub_claim_prefix": "repo:Example@1/Fleet@23"})
         subject = repository_subject(ASKED)
         assert (str(subject.repository), subject.former, subject.doubt) == ("Example@1/Fleet@23", None, "")
 

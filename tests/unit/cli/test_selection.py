@@ -29,9 +29,9 @@ class TestOtherCommands:
     def test_each_command_with_endpoints_takes_selectors(
         self, typed: Typed, two: FleetFolder, command: list[str], selector: str, shown: str
     ) -> None:
-        done = typed(*command, "--env", "dev", selector)
-        assert done.code == 0
-        assert shown in done.out
+        result = typed(*command, "--env", "dev", selector)
+        assert result.code == 0
+        assert shown in result.out
 
     @pytest.mark.parametrize(
         "command", ["deploy", "publish", "lock", "cost", "preflight", "ls", "engines build", "images build"]
@@ -41,9 +41,9 @@ class TestOtherCommands:
     ) -> None:
         """Without a client of AWS: nothing is asked there."""
         (two.root / "model_specs/images.yaml").unlink()
-        done = typed(*command.split(), "--env", "dev", "model_specs/images.yaml")
-        assert (done.code, done.out) == (0, "")
-        assert done.err.splitlines() == [
+        result = typed(*command.split(), "--env", "dev", "model_specs/images.yaml")
+        assert (result.code, result.out) == (0, "")
+        assert result.err.splitlines() == [
             "images no longer has a spec: `fleet destroy --env dev images` removes the endpoint, if it is deployed",
             "dev: no endpoint is selected",
         ]
@@ -52,14 +52,14 @@ class TestOtherCommands:
         assert (
             json.loads(typed("engines", "plan", "--env", "dev", "changed:main", "--format", "json").out) == []
         )
-        done = typed("preflight", "--env", "dev", "changed:main", "--format", "json")
-        assert (done.code, json.loads(done.out)["findings"]) == (0, [])
+        result = typed("preflight", "--env", "dev", "changed:main", "--format", "json")
+        assert (result.code, json.loads(result.out)["findings"]) == (0, [])
         assert json.loads(typed("cost", "--env", "dev", "changed:main", "--format", "json").out)
 
     def test_locking_a_selection_leaves_the_other_locks_alone(self, typed: Typed, two: FleetFolder) -> None:
         two.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-        done = typed("lock", "--env", "dev", "owner=vision")
-        assert done.out == "wrote locks/dev/images.lock.yaml\n"
+        result = typed("lock", "--env", "dev", "owner=vision")
+        assert result.out == "wrote locks/dev/images.lock.yaml\n"
 
     @pytest.mark.parametrize(
         "command", ["show", "invoke", "dashboard", "models ls", "images explain", "engines explain", "doctor"]
@@ -68,9 +68,9 @@ class TestOtherCommands:
     def test_a_command_for_one_endpoint_says_so(
         self, typed: Typed, two: FleetFolder, command: str, selector: str
     ) -> None:
-        done = typed(*command.split(), selector, "--env", "dev")
-        assert done.code == 1
-        assert "this command takes the name of one endpoint" in done.err
+        result = typed(*command.split(), selector, "--env", "dev")
+        assert result.code == 1
+        assert "this command takes the name of one endpoint" in result.err
 
 
 class TestSeveralEnvironments:
@@ -93,8 +93,8 @@ class TestSeveralEnvironments:
         self, typed: Typed, both: FleetFolder, selector: str, listed: list[tuple[str, str]]
     ) -> None:
         environments = ("--env", "dev", "--env", "other")
-        done = typed("ls", "--offline", "--format", "json", *environments, selector)
-        assert [(each["environment"], each["name"]) for each in json.loads(done.out)] == listed
+        result = typed("ls", "--offline", "--format", "json", *environments, selector)
+        assert [(entry["environment"], entry["name"]) for entry in json.loads(result.out)] == listed
 
     @pytest.mark.parametrize(
         ("selector", "code"), [("owner=x", "FL506"), ("x", "FL120"), ("ownr=x", "FL507")]
@@ -102,9 +102,9 @@ class TestSeveralEnvironments:
     def test_what_none_of_them_has_is_refused(
         self, typed: Typed, both: FleetFolder, selector: str, code: str
     ) -> None:
-        done = typed("ls", "--offline", "--env", "dev", "--env", "other", selector)
-        assert done.code == 1
-        assert done.err.count(code) == 1
+        result = typed("ls", "--offline", "--env", "dev", "--env", "other", selector)
+        assert result.code == 1
+        assert result.err.count(code) == 1
 
 
 class TestLs:
@@ -113,9 +113,9 @@ class TestLs:
     ) -> None:
         two.write("README.md", "")
         for arguments in (["images", "README.md"], ["README.md", "images"]):
-            done = typed("ls", "--offline", "--format", "json", "--env", "dev", *arguments)
-            assert [each["name"] for each in json.loads(done.out)] == ["images"]
-            assert done.err == ""
+            result = typed("ls", "--offline", "--format", "json", "--env", "dev", *arguments)
+            assert [entry["name"] for entry in json.loads(result.out)] == ["images"]
+            assert result.err == ""
 
     def test_specs_are_read_once_however_many_paths_are_named(
         self, typed: Typed, two: FleetFolder, monkeypatch: pytest.MonkeyPatch
@@ -144,16 +144,16 @@ class TestDrift:
     def test_paths_changes_and_selectors_that_match_nothing_are_refused(
         self, typed: Typed, two: FleetFolder, command: str, argument: str, said: str
     ) -> None:
-        done = typed(command, "--env", "dev", argument)
-        assert done.code == 1
-        assert said in done.err
+        result = typed(command, "--env", "dev", argument)
+        assert result.code == 1
+        assert said in result.err
 
 
 class TestDestroy:
     @pytest.fixture
     def deployed(self, two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         """`images` and the orphan `old` are deployed; the list is of what was deleted."""
-        deleted = list[str]()
+        deletions = list[str]()
 
         def plan(access: Any, name: str) -> Any:
             if name == "sentences":
@@ -167,23 +167,23 @@ class TestDestroy:
         monkeypatch.setattr(destroy_command, "plan_deletion", plan)
         monkeypatch.setattr(destroy_command, "_leases", lambda *_: None)
         monkeypatch.setattr(
-            destroy_command, "delete", lambda _, deletion, *_others: deleted.append(deletion.stack.name)
+            destroy_command, "delete", lambda _, deletion, *_others: deletions.append(deletion.stack.name)
         )
-        yield deleted
+        yield deletions
 
     def test_all_that_is_selected_is_shown_before_one_question(
         self, typed: Typed, deployed: list[str]
     ) -> None:
-        done = typed("destroy", "--env", "dev", "--yes", "owner!=", "old")
-        assert done.code == 0
+        result = typed("destroy", "--env", "dev", "--yes", "owner!=", "old")
+        assert result.code == 0
         assert deployed == ["stack-images", "stack-old"]
-        assert "nothing to destroy: sentences is not deployed in dev" in done.out
+        assert "nothing to destroy: sentences is not deployed in dev" in result.out
 
     def test_without_consent_nothing_is_deleted(self, typed: Typed, deployed: list[str]) -> None:
-        done = typed("destroy", "--env", "dev", "im*", "old")
-        assert (done.code, deployed) == (2, [])
-        assert "stack-images" in done.out
-        assert "stack-old" in done.out
+        result = typed("destroy", "--env", "dev", "im*", "old")
+        assert (result.code, deployed) == (2, [])
+        assert "stack-images" in result.out
+        assert "stack-old" in result.out
 
     def test_a_name_that_was_never_deployed_is_a_mistake(self, typed: Typed, deployed: list[str]) -> None:
         assert (typed("destroy", "--env", "dev", "--yes", "sentences").code, deployed) == (1, [])
@@ -192,5 +192,5 @@ class TestDestroy:
     def test_nothing_is_deleted_by_a_selector_that_fits_nothing_or_by_changes(
         self, typed: Typed, deployed: list[str], selector: str
     ) -> None:
-        done = typed("destroy", "--env", "dev", "--yes", "old", selector)
-        assert (done.code, deployed) == (1, [])
+        result = typed("destroy", "--env", "dev", "--yes", "old", selector)
+        assert (result.code, deployed) == (1, [])

@@ -77,8 +77,8 @@ class TestEffectiveSpec:
         file = tmp_path / "shown.yaml"
         file.write_text(spec_of(shown(ROOT, name, "--env", env, width=width)))
         spec = open_project(ROOT, env, [name]).load(name)
-        expected = spec.spec.model_copy(update={"profile": spec.profiles})
-        assert EndpointSpec.model_validate(read_source(file).data) == expected
+        expected_value = spec.spec.model_copy(update={"profile": spec.profiles})
+        assert EndpointSpec.model_validate(read_source(file).data) == expected_value
 
     @pytest.mark.parametrize(("name", "env"), SHIPPED)
     def test_each_value_has_an_origin_and_its_key_stands_there(self, name: str, env: str) -> None:
@@ -221,11 +221,11 @@ class TestForAPerson:
             for origin in said_document["origins"].values()
             if origin["file"]
         ]
-        decided = [
+        decisions = [
             decision[part] for decision in said_document["decisions"] for part in ("what", "value", "reason")
         ]
-        assert len(decided) > 60
-        assert [each for each in places + decided if squeezed(each) not in output] == []
+        assert len(decisions) > 60
+        assert [deployment for deployment in places + decisions if squeezed(deployment) not in output] == []
 
     @pytest.mark.parametrize("width", [80, 140])
     def test_no_comment_is_wider_than_the_terminal(self, width: int) -> None:

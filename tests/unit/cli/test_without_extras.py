@@ -113,8 +113,8 @@ def test_a_fleet_is_checked_and_shown_without_an_extra(folder: FleetFolder) -> N
 )
 def test_a_command_that_needs_an_extra_names_it(folder: FleetFolder, command: str, extra: str) -> None:
     folder.write("models/a/config.pbtxt", 'backend: "python"\n')
-    ((code, told),) = ended(folder, command)
-    problem, remedy = told.splitlines()
+    ((code, report),) = ended(folder, command)
+    problem, remedy = report.splitlines()
     assert code == COULD_NOT_RUN
     assert problem.startswith("cannot run: this command needs ")
     assert remedy.startswith("  remedy: run `make setup`; without a Makefile: ")

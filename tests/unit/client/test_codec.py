@@ -77,7 +77,7 @@ def bits(array: Array) -> tuple[tuple[int, ...], str, bytes]:
 
 
 def in_bytes(array: Array) -> list[Any]:
-    return [each.encode() if isinstance(each, str) else each for each in array.ravel().tolist()]
+    return [text.encode() if isinstance(text, str) else text for text in array.ravel().tolist()]
 
 
 @unhurried

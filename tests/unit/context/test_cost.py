@@ -140,7 +140,7 @@ class TestFleet:
         assert cost.at_most is not None
         assert cost.at_least.hourly == Decimal("12.2875")  # 2 x 1.408 + 9.4715
         assert cost.at_most.monthly == Decimal("14929.56")  # (8 x 1.408 + 9.4715) x 720
-        assert [each.endpoint for each in cost.unpriced] == ["new"]
+        assert [item.endpoint for item in cost.unpriced] == ["new"]
         certain = {endpoint.endpoint: endpoint.certain for endpoint in cost.endpoints}
         assert certain == {"sentences": True, "other": False, "new": False}
 

@@ -42,11 +42,11 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_file_and_the_next_write_no
     file = tmp_path / "locks" / "any.lock.yaml"
     for step in range(1, MOST):
         replace_file(file, "old")
-        was_killed = write_and_be_killed(file, step)
+        has_died = write_and_be_killed(file, step)
         assert file.read_text() in ("old", "new")
         replace_file(file, "newer")
         assert [path.name for path in file.parent.iterdir()] == [file.name]
-        if not was_killed:
+        if not has_died:
             break
     assert 3 < step < MOST - 1
 

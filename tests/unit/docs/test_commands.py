@@ -63,15 +63,15 @@ def cdk_options(command: str) -> set[str]:
 
 
 def mistakes(commands: list[Documented], *, complete: bool) -> list[str]:
-    found = []
+    result = []
     for command in commands:
         try:
             for text in [command.bare] if complete else spelled_out(command.text):
                 for call in simple_commands(text):
                     check(call, complete=complete)
         except WrongCommandError as error:
-            found.append(f"{command}: {error}")
-    return found
+            result.append(f"{command}: {error}")
+    return result
 
 
 @WITH_PAGE
@@ -119,7 +119,7 @@ def test_a_mistake_is_told_with_its_page_and_line(line: str, mistake: str) -> No
     ids=["commands", "with output", "steps of a workflow", "indented", "no commands", "no block"],
 )
 def test_commands_are_found_in_blocks_that_are_of_commands(text: str, typed: list[str]) -> None:
-    assert [each.bare for each in read_page("docs/x.md", text).typed] == typed
+    assert [item.bare for item in read_page("docs/x.md", text).typed] == typed
 
 
 def test_what_is_shown_below_a_command_is_read_with_it() -> None:
@@ -128,8 +128,10 @@ def test_what_is_shown_below_a_command_is_read_with_it() -> None:
 
 
 def test_a_command_in_a_sentence_may_be_a_synopsis_over_two_lines() -> None:
-    (named,) = read_page("docs/x.md", "Say `fleet models ls\\|rm\nZOO [--env E] [TARGET...]` there.").named
-    assert (named.line, list(spelled_out(named.text))) == (
+    (named_values,) = read_page(
+        "docs/x.md", "Say `fleet models ls\\|rm\nZOO [--env E] [TARGET...]` there."
+    ).named
+    assert (named_values.line, list(spelled_out(named_values.text))) == (
         1,
         ["fleet models ls ZOO --env E TARGET", "fleet models rm ZOO --env E TARGET"],
     )
@@ -142,7 +144,7 @@ def with_recipes(typed: Iterable[str]) -> set[str]:
 
 
 def test_each_command_that_is_run_elsewhere_is_still_documented() -> None:
-    names = with_recipes(each.bare for page in PAGES for each in page.typed)
+    names = with_recipes(item.bare for page in PAGES for item in page.typed)
     named_commands = run_elsewhere().commands
     assert [
         named_command
@@ -163,6 +165,6 @@ def test_ci_runs_what_is_left_to_it() -> None:
 
 def test_each_part_of_a_target_that_is_run_by_its_parts_is_run() -> None:
     elsewhere = run_elsewhere()
-    names = with_recipes(each.bare for page in PAGES for each in page.typed if each.bare not in elsewhere)
+    names = with_recipes(item.bare for page in PAGES for item in page.typed if item.bare not in elsewhere)
     parts = with_recipes(elsewhere.by_its_recipe) - set(elsewhere.by_its_recipe)
     assert [part for part in parts - names if part not in elsewhere] == []

@@ -49,18 +49,18 @@ def test_every_link_of_a_page_leads_to_a_place_that_is_there(page: Path) -> None
 
 
 def test_every_page_of_docs_can_be_reached_from_the_readme() -> None:
-    reached, remaining_roots = set[Path](), [ROOT / "README.md"]
+    reached_files, remaining_roots = set[Path](), [ROOT / "README.md"]
     while remaining_roots:
         page = remaining_roots.pop()
-        if page not in reached and page.suffix == ".md":
-            reached.add(page)
+        if page not in reached_files and page.suffix == ".md":
+            reached_files.add(page)
             links = (link.partition("#")[0] for link in LINK.findall(page.read_text()))
             remaining_roots += [
                 (page.parent / link).resolve() for link in links if link and "://" not in link
             ]
     assert {
         page for page in PAGES if (ROOT / "docs") in page.parents and page.parent.name != "decisions"
-    } <= reached
+    } <= reached_files
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_the_test_of_an_entry_exists(root: Path, file: str, name: str) -> None:
 def test_each_entry_states_what_is_reached_what_stops_it_and_which_test_shows_it(actor: str) -> None:
     entry = re.compile(r"\*\*[^*]+\*\*.* \w.*\. (Tests?: `tests/.+::test_\w+`|Shown by: review)")
     assert ENTRIES[actor]
-    assert [each for each in ENTRIES[actor] if entry.fullmatch(each) is None] == []
+    assert [item for item in ENTRIES[actor] if entry.fullmatch(item) is None] == []
 
 
 @pytest.mark.parametrize("actor", ACTORS)

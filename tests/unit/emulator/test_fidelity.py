@@ -47,8 +47,8 @@ def test_the_page_has_an_entry_with_evidence_and_test_for_each_behaviour(row: Be
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.behaviour)
 def test_a_difference_from_aws_is_marked_at_the_begin_of_its_entry(row: Behaviour, page: str) -> None:
-    marked = f"- **{row.beside_aws.capitalize()}:** {row.behaviour}" in page
-    assert marked is (row.beside_aws != "same")
+    is_marked = f"- **{row.beside_aws.capitalize()}:** {row.behaviour}" in page
+    assert is_marked is (row.beside_aws != "same")
 
 
 def test_a_behaviour_of_unknown_evidence_is_refused() -> None:

@@ -85,8 +85,8 @@ def test_what_runs_of_another_type_does_not_count_against_a_type() -> None:
 
 def test_instances_of_a_variant_with_pools_count_against_the_quota_of_each_type_and_once_in_all() -> None:
     fleets = [of(most=8, first=2, pools=(G6,))]
-    assert [numbers(demand(fleets, 0, each)) for each in (G5, G6, None)] == [(8, 2, 16)] * 3
-    assert [fleets[0].falls_back_to(each) for each in (G5, G6, None)] == [False, True, False]
+    assert [numbers(demand(fleets, 0, item)) for item in (G5, G6, None)] == [(8, 2, 16)] * 3
+    assert [fleets[0].falls_back_to(item) for item in (G5, G6, None)] == [False, True, False]
 
 
 def test_a_rolling_update_stays_in_batches_when_instances_run_in_another_pool() -> None:

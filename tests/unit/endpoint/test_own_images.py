@@ -176,12 +176,12 @@ class TestRules:
     def test_the_cuda_inside_decides_the_host_image(self, folder: FleetFolder) -> None:
         base = SPEC.replace("ml.g5.xlarge", "ml.g6.xlarge")
         folder.spec(BUILT, base=base)
-        chosen = []
+        choices = []
         for cuda in ("12.9", "13.0"):
             lock_image(folder, key=KEY, triton="25.04", cuda=cuda)
             ami = context(folder).ami
-            chosen.append(ami.name if ami else None)
-        assert chosen == ["al2-ami-sagemaker-inference-gpu-3-1", "al2023-ami-sagemaker-inference-gpu-4-1"]
+            choices.append(ami.name if ami else None)
+        assert choices == ["al2-ami-sagemaker-inference-gpu-3-1", "al2023-ami-sagemaker-inference-gpu-4-1"]
 
     def test_of_an_image_that_nobody_could_read_they_warn_and_nothing_is_refused(
         self, folder: FleetFolder

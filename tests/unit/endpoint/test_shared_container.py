@@ -69,8 +69,8 @@ class TestRoutes:
         }
 
     def test_with_routes_no_other_model_has_a_name(self, folder: FleetFolder) -> None:
-        found = joined(variables(folder, "routes: {yolov5: detector}\n"), "TRITON_FLEET_ROUTES")
-        assert found["routes"] == {"yolov5": {"model": "detector", "versions": ["1"]}}
+        result = joined(variables(folder, "routes: {yolov5: detector}\n"), "TRITON_FLEET_ROUTES")
+        assert result["routes"] == {"yolov5": {"model": "detector", "versions": ["1"]}}
 
     def test_the_only_route_and_the_one_that_is_named_answer_calls_that_name_none(
         self, folder: FleetFolder
@@ -117,7 +117,7 @@ class TestOptions:
         actual_variables = variables(folder, "metrics: {triton: false}\n")
         assert "TRITON_FLEET_METRICS_NAMESPACE" not in actual_variables
         assert not [
-            each for each in joined(actual_variables, "TRITON_FLEET_OPTIONS") if "metrics-port" in each
+            item for item in joined(actual_variables, "TRITON_FLEET_OPTIONS") if "metrics-port" in item
         ]
 
     def test_verbose_logs_have_a_line_for_each_call(self, folder: FleetFolder) -> None:

@@ -40,9 +40,9 @@ def test_a_picture_is_as_large_as_it_fits_into_the_letterbox_and_grey_is_beside_
     pixels = detector.letterbox(Image.new("RGB", size, (255, 0, 51)))
     assert (pixels.shape, pixels.dtype) == ((1, 3, 640, 640), np.float32)
     remaining_number, top, right, bottom = inside
-    wanted = np.full((640, 640, 3), 128 / 255)
-    wanted[top:bottom, remaining_number:right] = [1.0, 0.0, 0.2]
-    assert np.abs(pixels[0].transpose(1, 2, 0) - wanted).max() < 1e-6
+    expected_values = np.full((640, 640, 3), 128 / 255)
+    expected_values[top:bottom, remaining_number:right] = [1.0, 0.0, 0.2]
+    assert np.abs(pixels[0].transpose(1, 2, 0) - expected_values).max() < 1e-6
 
 
 def row(x: float, y: float, side: float, objectness: float, **classes: float) -> list[float]:
@@ -52,8 +52,8 @@ def row(x: float, y: float, side: float, objectness: float, **classes: float) ->
 
 def found(detector: Any, *rows: list[float]) -> list[tuple[Any, ...]]:
     boxes, classes, scores = detector.detections(np.array(rows, np.float32).reshape(-1, 85))
-    told = zip(boxes.tolist(), classes.tolist(), scores, strict=True)
-    return [(*box, number, round(float(score), 4)) for box, number, score in told]
+    report = zip(boxes.tolist(), classes.tolist(), scores, strict=True)
+    return [(*box, number, round(float(score), 4)) for box, number, score in report]
 
 
 def test_of_boxes_of_a_class_that_overlap_the_best_is_kept(detector: Any) -> None:

@@ -122,7 +122,7 @@ def test_a_text_of_512_tokens_is_the_longest(tokenizer: Any) -> None:
 def test_the_five_best_tokens_are_answered_in_the_text_with_their_probabilities() -> None:
     def bert(model: str, version: int, inputs: Arrays) -> Arrays:
         assert (model, version) == ("bert_base", 1)
-        assert {name: each.tolist() for name, each in inputs.items()} == {
+        assert {name: item.tolist() for name, item in inputs.items()} == {
             "input_ids": [MASKED_IDS],
             "token_type_ids": [[0] * 9],
             "attention_mask": [[1] * 9],
@@ -134,7 +134,7 @@ def test_the_five_best_tokens_are_answered_in_the_text_with_their_probabilities(
 
     with python_model("bert_base_text", answer=bert) as module:
         answer = json.loads(ask(module, MASKED.encode(), wheel()))
-    words, scores = [each["token"] for each in answer], [each["score"] for each in answer]
+    words, scores = [entry["token"] for entry in answer], [entry["score"] for entry in answer]
     assert words == [f"The goal of life is {word}." for word in ("love", "success", "that", "the", "them")]
     assert scores == pytest.approx([0.5, 0.2, 0.12, 0.1, 0.05], abs=1e-6)
 

@@ -64,12 +64,12 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
     keys = [[archive.key.rpartition("/")[2] for archive in archives] for _, archives in of_models]
     told_names = [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}" for names in keys]
     assert targets == (told_names if endpoint.spec.mode is Mode.MULTI_MODEL else [])
-    tracked = [
+    tracked_files = [
         float((decision.value or "").split()[0])
         for decision in decisions
         if decision.what.startswith("target of")
     ]
-    assert tracked == [target.value for target in (scaling.targets if scaling else ())]
+    assert tracked_files == [target.value for target in (scaling.targets if scaling else ())]
 
 
 @pytest.mark.parametrize(("name", "env"), SHIPPED)

@@ -102,10 +102,10 @@ def test_a_large_answer_is_compared_without_a_list_of_its_values(wanted: int) ->
     tracemalloc.start()
     try:
         assert (difference(parsed_sample, outputs_of(body, kind)) is None) is (wanted == 7)
-        _, most = tracemalloc.get_traced_memory()
+        _, maximum = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert most < 2 * got.nbytes
+    assert maximum < 2 * got.nbytes
 
 
 @pytest.mark.parametrize(

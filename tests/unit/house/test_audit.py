@@ -65,8 +65,8 @@ def test_what_is_known_is_told_with_its_lock_and_what_fixes_it(root: Path, fleet
 
 
 def test_what_npm_knows_is_told(root: Path, fleet: Path) -> None:
-    known = {"vulnerabilities": {"aws-cdk": {"severity": "high", "range": "<3"}}}
-    code, text, _ = audited(root, fleet, [], known)
+    known_values = {"vulnerabilities": {"aws-cdk": {"severity": "high", "range": "<3"}}}
+    code, text, _ = audited(root, fleet, [], known_values)
     assert (code, text) == (1, "aws-cdk (package-lock.json): high, versions <3\n")
 
 

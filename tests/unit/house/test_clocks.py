@@ -24,11 +24,11 @@ YEAR = timedelta(days=365)
 
 @pytest.mark.parametrize("by", JUMPS)
 def test_a_gauge_is_published_once_a_minute_whichever_minute_the_clock_comes_to(by: timedelta) -> None:
-    times, sent = [NOW.timestamp()], list[Any]()
+    times, payload = [NOW.timestamp()], list[Any]()
 
     class CloudWatch:
         def put_metric_data(self, **request: Any) -> None:
-            sent.append(request["MetricData"][0]["Timestamp"])
+            payload.append(request["MetricData"][0]["Timestamp"])
 
     client: Any = CloudWatch()
     publisher = Publisher(
@@ -41,15 +41,15 @@ def test_a_gauge_is_published_once_a_minute_whichever_minute_the_clock_comes_to(
     for seconds in (0.0, 1.0, by.total_seconds(), by.total_seconds() + 1):
         times.append(NOW.timestamp() + seconds)
         publisher.publish_now()
-    assert sent == [NOW, NOW + by]
+    assert payload == [NOW, NOW + by]
 
 
 def test_a_request_that_aws_takes_for_too_old_or_too_new_names_the_clock() -> None:
     from botocore.exceptions import ClientError
 
-    said = {"Code": "RequestTimeTooSkewed", "Message": "The difference is too large."}
+    text = {"Code": "RequestTimeTooSkewed", "Message": "The difference is too large."}
     with pytest.raises(CannotRunError) as caught, aws_errors_as_findings():
-        raise ClientError({"Error": said}, "ListObjectsV2")  # type: ignore[typeddict-item]
+        raise ClientError({"Error": text}, "ListObjectsV2")  # type: ignore[typeddict-item]
     assert caught.value.remedy == SET_CLOCK
 
 

@@ -121,12 +121,12 @@ def bound_names(source: str) -> Iterator[tuple[int, str]]:
 
 def refused_names(source: str) -> list[tuple[int, str]]:
     """The bound names that end with a participle, an adverb or a pronoun."""
-    found = []
+    result = []
     for line, name in bound_names(source):
         words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)]
         if words and words[0] not in QUESTIONS and (is_refused(words[-1]) or words[-1] in PRONOUNS):
-            found.append((line, name))
-    return found
+            result.append((line, name))
+    return result
 
 
 @pytest.mark.parametrize("folder", GATED)

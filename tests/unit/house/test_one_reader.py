@@ -57,18 +57,18 @@ def formats_read(module: ast.Module) -> set[str]:
     written_ids = {
         id(call.func) for call in ast.walk(module) if isinstance(call, ast.Call) and _is_to_write(call)
     }
-    found = set[str]()
+    result = set[str]()
     for node in ast.walk(module):
         match node:
             case ast.Attribute(attr=name) if name in READS_ALL:
-                found.add(READS_ALL[name])
+                result.add(READS_ALL[name])
             case ast.Attribute(value=ast.Name(id=library), attr=name) if library in libraries:
                 if name not in WRITES and id(node) not in written_ids:
-                    found.add(libraries[library])
+                    result.add(libraries[library])
             case ast.ImportFrom(module=str(library)) if library in LIBRARIES:
                 if any(f"{library}.{name.name}" not in LIBRARIES for name in node.names):
-                    found.add(LIBRARIES[library])
-    return found
+                    result.add(LIBRARIES[library])
+    return result
 
 
 def _libraries(module: ast.Module) -> Iterator[tuple[str, str]]:

@@ -45,10 +45,12 @@ def starts_processes(file: Path) -> bool:
 
 def test_each_module_that_starts_a_process_is_in_the_table(root: Path) -> None:
     files = (file for package in PACKAGES for file in (root / package).rglob("*.py"))
-    starting = {file.relative_to(root).as_posix() for file in files if starts_processes(file)}
+    starting_files = {file.relative_to(root).as_posix() for file in files if starts_processes(file)}
     matches = set(re.findall(r"`((?:triton_fleet|emulator)/[\w/]+\.py)`", section(root)))
-    assert starting - matches == set(), "add a row: what it may run of a folder, and what stops the rest"
-    assert matches - starting == set(), "it starts no process: remove its row"
+    assert starting_files - matches == set(), (
+        "add a row: what it may run of a folder, and what stops the rest"
+    )
+    assert matches - starting_files == set(), "it starts no process: remove its row"
 
 
 def test_each_test_of_the_table_exists(root: Path) -> None:

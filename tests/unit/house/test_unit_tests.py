@@ -18,10 +18,10 @@ ABOVE = {
 
 
 def test_a_unit_test_that_listens_fails_and_says_where_it_belongs() -> None:
-    refused = pytest.raises(
+    refused_values = pytest.raises(
         pytest.fail.Exception, match=r"at \('127.0.0.1', \d+\): move it to tests/integration"
     )
-    with closing(socket.socket()) as server, refused:
+    with closing(socket.socket()) as server, refused_values:
         server.bind(("127.0.0.1", 0))
         server.listen()
 

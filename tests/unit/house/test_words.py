@@ -54,16 +54,16 @@ ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|$", re.MULTILINE)
 
 def lint_python(source: str) -> list[tuple[int, str, str]]:
     """Line, phrase and proposal of each phrase in the texts of Python source."""
-    found = []
+    result = []
     for line, text in texts(source):
         for phrase in QUOTED:
             text = text.replace(phrase, "{}")
-        found += [
+        result += [
             (line + text[: match.start()].count("\n"), match[0], write)
             for rule, write in RULES.items()
             for match in rule.finditer(text)
         ]
-    return found
+    return result
 
 
 def lint(folder: Path, paragraphs: Sequence[str]) -> list[tuple[int, str]]:

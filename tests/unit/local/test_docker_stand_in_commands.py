@@ -24,7 +24,7 @@ def test_a_container_is_exported_and_removed(docker: DockerCalls) -> None:
     id = docker.out.decode().strip()
     assert docker.call("export", id) == 0
     with tarfile.open(fileobj=io.BytesIO(docker.out)) as tar:
-        modes = {each.name: oct(each.mode) for each in tar}
+        modes = {item.name: oct(item.mode) for item in tar}
     assert (modes["srv"], modes["srv/a"]) == ("0o755", "0o755")
     assert docker.call("rm", id) == 0
     assert docker.call("export", id) == 1

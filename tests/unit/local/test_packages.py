@@ -41,11 +41,11 @@ def test_the_others_can_be_deployed_without_it() -> None:
 
 
 def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
-    everything = open_project(ROOT, "dev")
-    project, (finding,) = servable(everything, named=False, find=nothing)
+    whole_project = open_project(ROOT, "dev")
+    project, (finding,) = servable(whole_project, named=False, find=nothing)
     assert (finding.code, finding.severity) == ("FL383", Severity.WARNING)
     assert finding.message.endswith("which is not installed; it is left out")
-    assert {*everything.endpoints} - {*project.endpoints} == {"resnet-pt"}
+    assert {*whole_project.endpoints} - {*project.endpoints} == {"resnet-pt"}
 
 
 def test_where_nothing_else_is_left_it_is_refused() -> None:

@@ -195,12 +195,12 @@ def test_a_load_that_hangs_keeps_no_other_target_waiting(
     memory.may_load.clear()
     stuck = others.submit(use, residency, "stuck")
     memory.loading.acquire()
-    held = memory.may_load
+    limits = memory.may_load
     memory.may_load = threading.Event()
     memory.may_load.set()
     assert use(residency, "a") == "a"
     assert not stuck.done()
-    held.set()
+    limits.set()
     assert stuck.result(10) == "stuck"
 
 

@@ -27,9 +27,9 @@ def instance() -> Iterator[Instance]:
 
         def make(compute: Compute, *, batch: int = 8, **output: Any) -> Any:
             methods = {"FAILED": "stand-in", "compute": lambda _, feed: compute(feed)}
-            made = type("Instance", (base,), methods)()
-            made.take({"max_batch_size": batch, "output": [{"name": "y", "dims": [2], **output}]})
-            return made
+            answer = type("Instance", (base,), methods)()
+            answer.take({"max_batch_size": batch, "output": [{"name": "y", "dims": [2], **output}]})
+            return answer
 
         yield make
 
@@ -38,8 +38,8 @@ def answered(instance: Any, *inputs: Any) -> list[Any]:
     """What becomes of each input `x`: its numbers, or the words of its error."""
     requests = [InferenceRequest({"x": np.array(x)}, ["y"]) for x in inputs]
     return [
-        str(each.error) if each.error else each.tensors[0].array.tolist()
-        for each in instance.execute(requests)
+        str(item.error) if item.error else item.tensors[0].array.tolist()
+        for item in instance.execute(requests)
     ]
 
 
@@ -101,17 +101,17 @@ def test_an_answer_of_another_batch_size_is_an_error_for_every_request(
 
 def test_a_single_request_is_told_of_another_batch_size_too(instance: Instance) -> None:
     first = instance(lambda feed: {"y": feed["x"][:1]})
-    (said,) = answered(first, [[1, 2], [3, 4]])
-    assert said == "stand-in: output 'y' has the shape (1, 2) for a batch of 2"
+    (text,) = answered(first, [[1, 2], [3, 4]])
+    assert text == "stand-in: output 'y' has the shape (1, 2) for a batch of 2"
 
 
 def test_an_output_gets_the_shape_that_its_configuration_promises(instance: Instance) -> None:
-    reshaped = instance(doubled, dims=[2, 1], reshape={"shape": [2]})
-    assert answered(reshaped, [[1, 2]], [[3, 4]]) == [[[[2], [4]]], [[[6], [8]]]]
+    reshaped_instance = instance(doubled, dims=[2, 1], reshape={"shape": [2]})
+    assert answered(reshaped_instance, [[1, 2]], [[3, 4]]) == [[[[2], [4]]], [[[6], [8]]]]
 
 
 def test_an_output_that_does_not_fit_its_shape_is_an_error_for_its_requests_alone(instance: Instance) -> None:
-    reshaped = instance(doubled, dims=[2, 1], reshape={"shape": [2]})
-    good, bad = answered(reshaped, [[1, 2]], [[3, 4, 5]])
+    reshaped_instance = instance(doubled, dims=[2, 1], reshape={"shape": [2]})
+    good, bad = answered(reshaped_instance, [[1, 2]], [[3, 4, 5]])
     assert good == [[[2], [4]]]
     assert bad == "stand-in: cannot reshape array of size 3 into shape (1,2,1)"

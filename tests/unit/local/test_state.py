@@ -36,8 +36,8 @@ def process(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def supervisor(pid: int) -> Supervisor:
-    where = {"url": "http://localhost:9", "account": "123456789012", "region": "us-east-1"}
-    return Supervisor(pid=pid, keys=Keys.random(), **where)
+    location = {"url": "http://localhost:9", "account": "123456789012", "region": "us-east-1"}
+    return Supervisor(pid=pid, keys=Keys.random(), **location)
 
 
 @pytest.mark.parametrize(
@@ -87,23 +87,23 @@ def test_the_process_of_another_clone_is_not_signalled(state: LocalState, tmp_pa
 
 
 def test_a_number_that_nobody_has_any_more_is_told(state: LocalState) -> None:
-    with process() as gone:
-        gone.kill()
+    with process() as first_process:
+        first_process.kill()
     with state.supervised(threading.Event()):
-        state.announce(supervisor(gone.pid))
-        with pytest.raises(CannotRunError, match=f"it names process {gone.pid}, which is not"):
+        state.announce(supervisor(first_process.pid))
+        with pytest.raises(CannotRunError, match=f"it names process {first_process.pid}, which is not"):
             stop_supervisor(state)
 
 
 def test_what_a_killed_process_left_is_not_taken_for_its_successors(state: LocalState) -> None:
     """Whoever has the number now is not signalled."""
-    with process() as reused:
+    with process() as second_process:
         state.folder.mkdir(parents=True)
-        state.announce(supervisor(reused.pid))
+        state.announce(supervisor(second_process.pid))
         assert stop_supervisor(state) is False
         with state.supervised(threading.Event()):
             assert state.supervisor() is None
-        assert reused.poll() is None
+        assert second_process.poll() is None
 
 
 def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
@@ -155,8 +155,8 @@ def test_what_a_running_process_has_stays_until_it_ends(state: LocalState, tmp_p
     other_state.root.mkdir()
     with state.supervised(threading.Event()):
         with other_state.supervised(threading.Event()):
-            for each in (state, other_state):
-                (each.work / "sentences").mkdir(parents=True)
+            for item in (state, other_state):
+                (item.work / "sentences").mkdir(parents=True)
             state.clean()
             assert state.work.exists()
             assert state.temporary.exists()

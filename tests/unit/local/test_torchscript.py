@@ -30,7 +30,7 @@ def test_without_parameters_torch_is_as_the_backend_sets_it() -> None:
 
 
 def test_parameters_are_read_as_the_backend_reads_them() -> None:
-    given = {
+    inputs = {
         "INFERENCE_MODE": "0",
         "DISABLE_OPTIMIZED_EXECUTION": "True",
         "ENABLE_JIT_EXECUTOR": "off",
@@ -39,15 +39,15 @@ def test_parameters_are_read_as_the_backend_reads_them() -> None:
         "INTRA_OP_THREAD_COUNT": "2 of them",
         "INTER_OP_THREAD_COUNT": "0",
     }
-    settings = read_settings("net", given)
+    settings = read_settings("net", inputs)
     assert (settings.inference_mode, settings.is_optimized) == (False, False)
     assert (settings.executor, settings.has_profiling, settings.fuser) == (False, True, False)
     assert (settings.intra_op, settings.inter_op) == (2, None)
 
 
 def test_what_means_nothing_on_this_machine_is_said_and_what_triton_no_longer_reads_is_not() -> None:
-    given = dict.fromkeys(("ENABLE_CACHE_CLEANING", "DISABLE_CUDNN", "ENABLE_WEIGHT_SHARING"), "false")
-    settings = read_settings("net", {**given, "ENABLE_NVFUSER": "whatever"})
+    inputs = dict.fromkeys(("ENABLE_CACHE_CLEANING", "DISABLE_CUDNN", "ENABLE_WEIGHT_SHARING"), "false")
+    settings = read_settings("net", {**inputs, "ENABLE_NVFUSER": "whatever"})
     assert settings.without_effect == (
         "DISABLE_CUDNN (cuDNN is of GPUs)",
         "ENABLE_CACHE_CLEANING (the cache is of a GPU's memory)",

@@ -84,7 +84,7 @@ def test_each_variable_becomes_its_option_once(
 ) -> None:
     command = _command(repository, {f"SAGEMAKER_TRITON_{variable}": value})
     stem = option.rpartition("=")[0] + "="
-    assert [each for each in command if each.startswith(stem)] == [option]
+    assert [text for text in command if text.startswith(stem)] == [option]
 
 
 def test_an_empty_variable_counts_as_unset(repository: Path) -> None:

@@ -175,9 +175,9 @@ class TestSharedRepository:
             (many.root / f"locks/dev/{name}.lock.yaml").unlink(missing_ok=True)
         text = printed(capsys, all_findings(open_project(many.root, "dev", names)))
         assert text.count("FL301") == 1
-        everything = " '*'" if settings else ""
+        whole_project = " '*'" if settings else ""
         named_text = "".join(f" {name}" for name in sorted(names))
-        assert f"`{command}{everything if is_for_all else named_text}`\n" in text
+        assert f"`{command}{whole_project if is_for_all else named_text}`\n" in text
 
 
 def test_another_severity_is_another_cause(tmp_path: Path) -> None:

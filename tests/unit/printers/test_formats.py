@@ -142,7 +142,7 @@ class TestFleetBelowTheTopOfItsRepository:
     ) -> None:
         document = json.loads(printed(capsysbinary, Format.SARIF, root, at(root, UNKNOWN), UNKNOWN))
         places = [result["locations"][0]["physicalLocation"] for result in document["runs"][0]["results"]]
-        assert [each["artifactLocation"]["uri"] for each in places] == [
+        assert [deployment["artifactLocation"]["uri"] for deployment in places] == [
             "serving/fleet/model_specs/a.yaml",
             "serving/fleet/model_specs",
         ]

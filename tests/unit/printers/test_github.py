@@ -40,7 +40,7 @@ def test_a_long_list_is_shortened_to_what_the_runner_keeps_and_is_whole_in_the_l
     assert log[0].startswith("p.yaml:2:1: error invalid-value (FL112): wrong [endpoint-of-a-team-0000, ")
     assert log[0].endswith("endpoint-of-a-team-0399]")
     assert len(log) == 401
-    assert all("(hint: run `fleet lock --env dev" in each for each in log[1:])
+    assert all("(hint: run `fleet lock --env dev" in item for item in log[1:])
 
 
 @pytest.mark.parametrize("sign", ["x", "ü", "\N{ROCKET}", "%", "\n"])

@@ -54,9 +54,13 @@ UNSEEN = (
 )
 HOSTILE = (
     *COMMANDS,
-    *(f"a{broken}{command}" for broken in BREAKS for command in ("::error::x", "  ::error::x", "##[group]x")),
+    *(
+        f"a{broken_values}{command}"
+        for broken_values in BREAKS
+        for command in ("::error::x", "  ::error::x", "##[group]x")
+    ),
     "a\x1b]0;title\x07\x1b[2J\x1b[31mb",
-    "".join(f"{each}x" for each in UNSEEN if each not in "\n"),
+    "".join(f"{item}x" for item in UNSEEN if item not in "\n"),
     "[red]markup[/red] :warning:",
 )
 
@@ -65,9 +69,9 @@ def require_powerless(output: str) -> None:
     for line in output.split("\n"):
         assert not line.strip().startswith("::"), line
         assert "##[" not in line
-        for each in line:
-            assert each == " " or unicodedata.category(each)[0] not in "CZ", (line, each)
-            assert each not in "\u034f\u115f\u3164\ufe0f\U000e0100", (line, each)
+        for item in line:
+            assert item == " " or unicodedata.category(item)[0] not in "CZ", (line, item)
+            assert item not in "\u034f\u115f\u3164\ufe0f\U000e0100", (line, item)
 
 
 @given(st.text(st.sampled_from([*UNSEEN, *":#[] a\n"]), max_size=30), st.integers(0, 30))
@@ -157,9 +161,9 @@ def served(text: str) -> None:
 
 def live_models(text: str) -> None:
     live: Any = SimpleNamespace(deployment=SimpleNamespace(environment="dev"), endpoint="zoo")
-    when = datetime(2026, 1, 1, tzinfo=UTC)
+    date = datetime(2026, 1, 1, tzinfo=UTC)
     for target in (
-        Target(name=text, size=1, modified=when, is_declared=False),
+        Target(name=text, size=1, modified=date, is_declared=False),
         Target(name=text, is_declared=True),
     ):
         say("  ".join(models._row(live, target, {text: text})))
@@ -167,7 +171,7 @@ def live_models(text: str) -> None:
 
 def unneeded(text: str) -> None:
     image = SimpleNamespace(size=1, repository=text)
-    units = [SimpleNamespace(name=text, size=1, objects=[1, 2], image=each) for each in (None, image)]
+    units = [SimpleNamespace(name=text, size=1, objects=[1, 2], image=item) for item in (None, image)]
     plan: Any = SimpleNamespace(
         units=units,
         uploads=[SimpleNamespace(key=text)],
@@ -261,14 +265,14 @@ def test_an_answer_is_bytes_for_a_program_and_visible_lines_for_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answer = b"\x1b[2J\xff\n::error::x\ty"
-    for stream, shown in (
+    for stream, output in (
         (io.TextIOWrapper(io.BytesIO()), answer),
         (Terminal(io.BytesIO()), b"\\x1b[2J\\xff\n:\\x3aerror::x    y\n"),
     ):
         monkeypatch.setattr("sys.stdout", stream)
         print_bytes(answer)
         stream.flush()
-        assert stream.buffer.getvalue() == shown  # type: ignore[attr-defined]
+        assert stream.buffer.getvalue() == output  # type: ignore[attr-defined]
 
 
 def test_a_log_of_a_model_is_printed_without_power(

@@ -41,16 +41,16 @@ def test_without_a_terminal_a_step_has_a_line_at_its_start_if_one_is_given_and_o
 
 def test_a_terminal_shows_all_steps_under_way_and_in_the_end_a_line_for_each() -> None:
     taken_steps, file = steps(terminal=True)
-    both, event = threading.Barrier(3), threading.Event()
+    pair, event = threading.Barrier(3), threading.Event()
 
     def take(name: str) -> None:
         with taken_steps.step(f"cdk deploy {name}", start_text="not on a terminal"):
-            both.wait(30)
+            pair.wait(30)
             event.wait(30)
 
     with ThreadPoolExecutor(2) as pool:
         futures = [pool.submit(take, name) for name in ("a", "b")]
-        both.wait(30)
+        pair.wait(30)
         assert taken_steps._live is not None
         taken_steps._live.refresh()
         text = file.getvalue()

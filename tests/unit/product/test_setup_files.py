@@ -115,10 +115,11 @@ def npm_packages(lock: str) -> dict[tuple[str, str], str]:
     What is bundled is a part of the package that it lies in.
     """
     actual_packages = json.loads(lock)["packages"].items()
-    packages = [(path, each) for path, each in actual_packages if path and not each.get("inBundle")]
-    assert not any("hasInstallScript" in each for _, each in packages)
+    packages = [(path, entry) for path, entry in actual_packages if path and not entry.get("inBundle")]
+    assert not any("hasInstallScript" in item for _, item in packages)
     return {
-        (path.rpartition("node_modules/")[2], each["version"]): each["integrity"] for path, each in packages
+        (path.rpartition("node_modules/")[2], entry["version"]): entry["integrity"]
+        for path, entry in packages
     }
 
 
@@ -194,9 +195,9 @@ def test_without_local_there_is_no_lock_of_what_serves_on_the_machine(initial_fl
     result = init(initial_fleet, "--upgrade", "--yes")
     assert file.read_text().splitlines()[-3:] == lines_of(initial_fleet, "[deploy]")
     obsolete = ("vendor/local.txt", f"vendor/triton_fleet_emulator-{VERSION}-py3-none-any.whl")
-    for each in obsolete:
-        assert f"delete {each}: these files do without it\n" in result.stdout
-        (initial_fleet / each).unlink()
+    for item in obsolete:
+        assert f"delete {item}: these files do without it\n" in result.stdout
+        (initial_fleet / item).unlink()
     assert init(initial_fleet).stdout == f"the generated files of {initial_fleet} are up to date\n"
 
 
@@ -212,5 +213,5 @@ def test_an_upgrade_to_another_wheel_pins_it_and_names_what_nothing_reads_any_mo
     assert any(
         line.startswith(f"vendor/{wheel.name}: ") and line.endswith(f"sha256 {digest}") for line in lines
     )
-    names = ["constraints.txt", *(f"vendor/{each}" for each in old)]
+    names = ["constraints.txt", *(f"vendor/{item}" for item in old)]
     assert lines[-5:] == [f"delete {name}: these files do without it" for name in names]

@@ -127,11 +127,11 @@ def test_what_an_environment_takes_away_is_not_switched_off_there(folder: FleetF
     folder.write("profiles/gpu.yaml", 'alarms: {errors: "1%"}\noverrides: {prod: {alarms: null}}\n')
     folder.spec("profile: gpu\nalarms: {latency_p99: 100ms}\n")
     before = {name: loaded(folder, name).spec.alarms for name in ENVIRONMENTS}
-    layering = Layering(
+    layers = Layering(
         FleetFiles(folder.root), read_source(folder.root / "environments/prod.yaml"), ENVIRONMENTS
     )
     assert before["prod"] != before["dev"]
-    assert load_spec(read_source(written(folder)), layering).spec.alarms == before["prod"]
+    assert load_spec(read_source(written(folder)), layers).spec.alarms == before["prod"]
 
 
 KEYS = st.fixed_dictionaries(
@@ -164,12 +164,12 @@ def test_it_means_in_each_environment_what_its_layers_mean(
     spec = spec | {"instance": {"type": "ml.g5.xlarge"} | spec.get("instance", {})}
     folder.write("model_specs/sentences.yaml", spec_text({**own, **spec}))
     before = loaded(folder, environment).spec
-    layering = Layering(
+    layers = Layering(
         FleetFiles(folder.root),
         read_source(folder.root / f"environments/{environment}.yaml"),
         ENVIRONMENTS,
         expanded=True,
     )
-    after = load_spec(read_source(written(folder)), layering).spec
+    after = load_spec(read_source(written(folder)), layers).spec
     texts = {"models", "overrides", "profile"}
     assert after.model_dump(exclude=texts) == before.model_dump(exclude=texts)

@@ -123,7 +123,7 @@ def test_a_wrong_name_or_place_is_shown_where_it_is_written(
 ) -> None:
     own = (fleet.root / file).read_text() if file.startswith("env") else ""
     fleet.write(file, own + text)
-    lines = [each for each in fleet.said("prod") if each.startswith(line)]
+    lines = [item for item in fleet.said("prod") if item.startswith(line)]
     assert lines
     assert hint in lines[0]
 

@@ -138,16 +138,16 @@ def test_the_highest_version_at_the_root_counts(tmp_path: Path) -> None:
 
 
 def test_a_path_that_leads_out_is_a_warning_and_is_looked_for(tmp_path: Path) -> None:
-    shared = {"env.tgz": b"", "shared/env.tgz": zipped(tar_of(ENVIRONMENT))}
+    shared_files = {"env.tgz": b"", "shared/env.tgz": zipped(tar_of(ENVIRONMENT))}
     path = "$$TRITON_MODEL_DIRECTORY/../shared/{}.tgz"
-    (outside,) = findings(tmp_path, path.format("env"), shared, "24.10")
+    (outside,) = findings(tmp_path, path.format("env"), shared_files, "24.10")
     assert (outside.severity, "leads out of the model's folder" in outside.message) == (
         Severity.WARNING,
         True,
     )
-    both_findings = findings(tmp_path, path.format("absent"), shared, "24.10")
+    both_findings = findings(tmp_path, path.format("absent"), shared_files, "24.10")
     assert [both_finding.severity for both_finding in both_findings] == [Severity.WARNING, Severity.ERROR]
-    (far,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/../../env.tgz", shared, "24.10")
+    (far,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/../../env.tgz", shared_files, "24.10")
     assert far.severity is Severity.WARNING
 
 

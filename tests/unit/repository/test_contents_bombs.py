@@ -118,10 +118,10 @@ def test_any_archive_is_read_or_refused_with_findings(
 ) -> None:
     content = b"".join([*order, *parts()])
     content = zipped(content) if is_zipped and is_noise_outside else content
-    changed = bytearray(content)
+    changed_value = bytearray(content)
     for at, data in noise:
-        changed[at : at + len(data)] = data
-    content = bytes(changed[: len(changed) - cut] if cut < 1000 else changed)
+        changed_value[at : at + len(data)] = data
+    content = bytes(changed_value[: len(changed_value) - cut] if cut < 1000 else changed_value)
     content = zipped(content) if is_zipped and not is_noise_outside else content
     with TemporaryDirectory() as folder_:
         written_path = Path(folder_) / "model.tar.gz"

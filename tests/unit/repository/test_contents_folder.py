@@ -70,12 +70,12 @@ def test_a_folder_that_may_not_be_listed_is_told_and_the_rest_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = folder_of(tmp_path, {"m/1/x": b"", "m/config.pbtxt": b"c"})
-    listed = os.scandir
+    entries = os.scandir
 
     def refuse(path: str) -> Iterator[os.DirEntry[str]]:
         if path == str(folder / "m/1"):
             raise PermissionError(13, "Permission denied")
-        return listed(path)
+        return entries(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
     contents = read(folder)
@@ -86,12 +86,12 @@ def test_a_folder_that_may_not_be_listed_is_told_and_the_rest_is_read(
 
 def test_a_file_that_fails_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = folder_of(tmp_path, {"m/config.pbtxt": b"c", "m/1/model.py": b""})
-    opened = Path.open
+    file = Path.open
 
     def gone(self: Path, *args: object, **options: object) -> object:
         if self.name == "config.pbtxt":
             raise PermissionError(13, "Permission denied")
-        return opened(self, *args, **options)  # type: ignore[call-overload]
+        return file(self, *args, **options)  # type: ignore[call-overload]
 
     monkeypatch.setattr(Path, "open", gone)
     contents = read(folder)

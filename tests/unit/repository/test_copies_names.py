@@ -73,9 +73,11 @@ def parsed(content: bytes) -> Any:
     ],
 )
 def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str, expected: str) -> None:
-    renamed = renamed_config(config.encode(), MODELS, 7)
-    assert renamed.decode() == expected
-    parsed(renamed.removeprefix(b"\xef\xbb\xbf"))  # Python's parser does not skip the mark; Triton's does
+    renamed_text = renamed_config(config.encode(), MODELS, 7)
+    assert renamed_text.decode() == expected
+    parsed(
+        renamed_text.removeprefix(b"\xef\xbb\xbf")
+    )  # Python's parser does not skip the mark; Triton's does
 
 
 @pytest.mark.parametrize(
@@ -131,14 +133,14 @@ def test_in_real_configs_the_models_names_change_and_nothing_else_does() -> None
     configs = real_configs()
     for config in configs:
         content = config.read_bytes()
-        expected = parsed(content)
-        models = {expected.name} | {step.model_name for step in expected.ensemble_scheduling.step}
-        renamed = renamed_config(content, models, 3)
-        if expected.name:
-            expected.name += "_3"
-        for step in expected.ensemble_scheduling.step:
+        expected_value = parsed(content)
+        models = {expected_value.name} | {step.model_name for step in expected_value.ensemble_scheduling.step}
+        renamed_text = renamed_config(content, models, 3)
+        if expected_value.name:
+            expected_value.name += "_3"
+        for step in expected_value.ensemble_scheduling.step:
             step.model_name += "_3"
-        assert parsed(renamed) == expected, config.name
-        names = bool(expected.name) + len(expected.ensemble_scheduling.step)
-        assert len(renamed) - len(content) == len("_3") * names, config.name
+        assert parsed(renamed_text) == expected_value, config.name
+        names = bool(expected_value.name) + len(expected_value.ensemble_scheduling.step)
+        assert len(renamed_text) - len(content) == len("_3") * names, config.name
     assert len(configs) > 100

@@ -74,11 +74,11 @@ def test_what_tritons_own_tests_expect_to_be_refused_is_an_error() -> None:
 
 
 def test_of_what_is_refused_nine_in_ten_are_told_in_tritons_words() -> None:
-    told = [
+    report = [
         any(
             row["expected_triton_error"].replace("\\", "") in finding.message
             for finding in errors(row["file"])
         )
         for row in refused_by_config()
     ]
-    assert sum(told) >= SAME_CAUSE * len(told)
+    assert sum(report) >= SAME_CAUSE * len(report)

@@ -58,21 +58,24 @@ def test_several_models_without_an_ensemble_leave_it_to_chance_in_an_archive() -
 
 
 def test_two_ensembles_leave_it_to_chance_in_an_archive() -> None:
-    nested = {**ensemble("inner", name="outer"), **ensemble("a", name="inner"), **model("a")}
-    assert [finding.code for finding in errors(nested, MULTI_MODEL)] == ["FL409"]
-    assert errors(nested, replace(SINGLE, default_model="outer")) == []
+    nested_files = {**ensemble("inner", name="outer"), **ensemble("a", name="inner"), **model("a")}
+    assert [finding.code for finding in errors(nested_files, MULTI_MODEL)] == ["FL409"]
+    assert errors(nested_files, replace(SINGLE, default_model="outer")) == []
 
 
 @pytest.mark.parametrize("written", ["platform: 'ensemble'", 'platform : "ensemble"'])
 def test_an_ensemble_that_the_containers_expression_misses_is_refused_at_its_line(written: str) -> None:
-    hidden = {**BOTH, "both/config.pbtxt": BOTH["both/config.pbtxt"].replace('platform: "ensemble"', written)}
-    (finding,) = errors(hidden, MULTI_MODEL)
+    hidden_values = {
+        **BOTH,
+        "both/config.pbtxt": BOTH["both/config.pbtxt"].replace('platform: "ensemble"', written),
+    }
+    (finding,) = errors(hidden_values, MULTI_MODEL)
     assert (finding.code, finding.line, finding.hint) == (
         "FL468",
         1,
         'write it literally: `platform: "ensemble"`',
     )
-    assert errors(hidden, NAMED) == []
+    assert errors(hidden_values, NAMED) == []
 
 
 def test_a_comment_may_make_the_container_take_a_model_for_an_ensemble() -> None:
@@ -110,7 +113,7 @@ def test_an_empty_repository_has_no_model(setting: ServingContainer) -> None:
 def test_a_folder_above_the_repository_is_named_with_the_folder_that_is_meant() -> None:
     above = {f"models/{path}": text for path, text in model("a").items()}
     (finding,), (folder,) = (
-        plan_load(contents(above, archive=each), SINGLE).findings for each in (True, False)
+        plan_load(contents(above, archive=item), SINGLE).findings for item in (True, False)
     )
     assert finding.code == folder.code == "FL404"
     assert folder.hint.endswith("repository/models")

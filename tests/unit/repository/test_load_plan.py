@@ -95,16 +95,16 @@ def test_a_model_that_nothing_tells_the_backend_of_is_refused() -> None:
 
 
 def test_files_that_a_config_names_have_to_lie_in_the_model() -> None:
-    there = {**model("a", 'output { name: "z" data_type: TYPE_FP32 dims: 1 label_filename: "labels.txt" }\n')}
-    (finding,) = errors(there)
+    files = {**model("a", 'output { name: "z" data_type: TYPE_FP32 dims: 1 label_filename: "labels.txt" }\n')}
+    (finding,) = errors(files)
     assert (finding.code, finding.line) == ("FL436", 5)
-    assert errors({**there, "a/labels.txt": ""}) == []
+    assert errors({**files, "a/labels.txt": ""}) == []
 
 
 def test_of_tensors_of_one_name_the_first_counts_for_the_ensemble_and_all_for_a_part() -> None:
     second = 'input { name: "x" data_type: TYPE_INT32 dims: [ -1 ] }\n'
-    both = BOTH["both/config.pbtxt"]
-    assert messages({**BOTH, "both/config.pbtxt": both + second}) == []
+    pair = BOTH["both/config.pbtxt"]
+    assert messages({**BOTH, "both/config.pbtxt": pair + second}) == []
     (message,) = messages({**BOTH, "a/config.pbtxt": BOTH["a/config.pbtxt"] + second})
     assert "inconsistent data type" in message
 
@@ -210,8 +210,8 @@ def test_a_multi_model_endpoint_does_not_stream() -> None:
 
 @pytest.mark.parametrize("folder", ["+2", "-3", "2-old", "3.0"])
 def test_a_folder_that_triton_reads_a_version_from_is_refused_if_it_would_be_loaded(folder: str) -> None:
-    there = {**model("a", "version_policy { all { } }\n"), f"a/{folder}/model.py": ""}
-    assert [finding.code for finding in errors(there)] == ["FL464"]
+    files = {**model("a", "version_policy { all { } }\n"), f"a/{folder}/model.py": ""}
+    assert [finding.code for finding in errors(files)] == ["FL464"]
 
 
 def test_the_version_0_is_one() -> None:

@@ -33,12 +33,12 @@ TYPES = {"float": "FP32", "double": "FP64", "float16": "FP16"}
 
 def told(tensors: Iterable[Any]) -> list[tuple[str, str, tuple[int, ...]]]:
     """As ONNX Runtime tells them."""
-    found = []
+    result = []
     for tensor in tensors:
         element = tensor.type.removeprefix("tensor(").removesuffix(")")
         shape = tuple(dim if isinstance(dim, int) else -1 for dim in tensor.shape)
-        found.append((tensor.name, f"TYPE_{TYPES.get(element, element.upper())}", shape))
-    return found
+        result.append((tensor.name, f"TYPE_{TYPES.get(element, element.upper())}", shape))
+    return result
 
 
 def read_of(tensors: tuple[OnnxTensor, ...]) -> list[tuple[str, str, tuple[int, ...] | None]]:
@@ -146,10 +146,10 @@ def sparse_file(file: Path, size: int) -> None:
     # A tensor called "w" of so many bytes: its dimension, its type UINT8, its name and its raw data.
     tensor = b"\x08" + length(size) + b"\x10\x02\x42\x01w\x4a" + length(size)
     initializer = b"\x2a" + length(len(tensor) + size) + tensor
-    with file.open("wb") as written:
-        written.write(b"\x08\x08\x3a" + length(len(initializer) + size + len(graph)) + initializer)
-        written.seek(size, io.SEEK_CUR)
-        written.write(graph)
+    with file.open("wb") as output:
+        output.write(b"\x08\x08\x3a" + length(len(initializer) + size + len(graph)) + initializer)
+        output.seek(size, io.SEEK_CUR)
+        output.write(graph)
 
 
 @pytest.mark.parametrize("size", [1 << 30, 3 << 30])
@@ -158,8 +158,8 @@ def test_a_file_of_gigabytes_is_read_in_little_memory(tmp_path: Path, size: int)
     sparse_file(file, size)
     total = file.stat().st_size
     tracemalloc.start()
-    with file.open("rb", buffering=0) as opened:
-        header = read_header(FileStream(opened, total), total)
+    with file.open("rb", buffering=0) as original_open:
+        header = read_header(FileStream(original_open, total), total)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert read_of(header.inputs) == [("x", "TYPE_FP32", (-1,))]

@@ -32,8 +32,8 @@ def config(text: str) -> ParsedConfig:
 def tensors(kind: str, *given: str, data_type: str) -> str:
     """`NAME` with dims [ 16 ], or `NAME DIMS` with whatever stands there."""
     fields = []
-    for each in given:
-        name, _, rest = each.partition(" ")
+    for text in given:
+        name, _, rest = text.partition(" ")
         fields.append(f'{{ name: "{name}" data_type: {data_type} {rest or "dims: [ 16 ]"} }}')
     return f"{kind} [ {', '.join(fields)} ]\n"
 

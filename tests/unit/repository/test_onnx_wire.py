@@ -92,10 +92,10 @@ def test_names_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_protobuf_reads_is_read_and_what_it_refuses_has_a_problem(
     noise: list[tuple[int, bytes]], cut: int
 ) -> None:
-    changed = bytearray(GRAPH)
+    changed_value = bytearray(GRAPH)
     for at, data in noise:
-        changed[at : at + len(data)] = data
-    content = bytes(changed[: cut if cut % 3 == 0 else len(changed)])
+        changed_value[at : at + len(data)] = data
+    content = bytes(changed_value[: cut if cut % 3 == 0 else len(changed_value)])
     header = header_of(content)
     try:
         model = onnx.load_from_string(content)
@@ -108,9 +108,9 @@ def test_what_protobuf_reads_is_read_and_what_it_refuses_has_a_problem(
         # protobuf still takes groups, which ONNX has never had.
         return
     assert (header.problem == "") == model.HasField("graph")
-    texts = {shown(each.name) for each in graph.initializer}
-    texts |= {shown(each.values.name) for each in graph.sparse_initializer}
-    names = dict.fromkeys(shown(each.name) for each in graph.input)
+    texts = {shown(initializer.name) for initializer in graph.initializer}
+    texts |= {shown(sparse_initializer.values.name) for sparse_initializer in graph.sparse_initializer}
+    names = dict.fromkeys(shown(item.name) for item in graph.input)
     assert [tensor.name for tensor in header.inputs] == [name for name in names if name not in texts]
 
 

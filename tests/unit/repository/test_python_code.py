@@ -55,13 +55,13 @@ def test_a_python_model_is_not_called_as_a_shell_would_read_it(name: str) -> Non
 
 
 def test_a_model_that_code_calls_has_to_be_loaded_by_a_flag() -> None:
-    calling = {**model("a", code="import json\n" + CALL.format("b")), **model("b")}
+    calling_models = {**model("a", code="import json\n" + CALL.format("b")), **model("b")}
     setting = replace(SINGLE, default_model="a")
-    findings = [finding for finding in warnings(calling, setting) if finding.code == "FL462"]
+    findings = [finding for finding in warnings(calling_models, setting) if finding.code == "FL462"]
     assert [(finding.line, finding.hint) for finding in findings] == [
         (2, "add `--load-model=b` to `container.additional_args` of the endpoint's spec")
     ]
-    assert warnings(calling, replace(setting, further=frozenset({"b"}))) == []
+    assert warnings(calling_models, replace(setting, further=frozenset({"b"}))) == []
 
 
 def test_code_may_load_what_it_calls_by_itself() -> None:

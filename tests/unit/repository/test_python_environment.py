@@ -125,8 +125,8 @@ def test_an_activated_python_finds_its_packages_there_and_numpy_where_it_did(
 def test_a_distribution_is_packed_without_what_its_installer_added(
     script: ModuleType, thing: Installed
 ) -> None:
-    packed = script.files(thing.lock)
-    assert [name for name in packed if "thing" in name] == [f"{script.PACKAGES}/thing/__init__.py"]
+    packed_layer = script.files(thing.lock)
+    assert [name for name in packed_layer if "thing" in name] == [f"{script.PACKAGES}/thing/__init__.py"]
 
 
 def test_what_is_not_installed_is_named(script: ModuleType, thing: Installed) -> None:

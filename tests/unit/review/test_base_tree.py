@@ -106,10 +106,10 @@ def planted(repository: GitRepository, tree: bytes) -> None:
         ["git", "mktree"], cwd=repository.top, input=text.encode(), capture_output=True, check=True
     )
     above = f"040000 tree {actual_process.stdout.decode().strip()}\tfleet\n"
-    done = subprocess.run(
+    result = subprocess.run(
         ["git", "mktree"], cwd=repository.top, input=above.encode(), capture_output=True, check=True
     )
-    commit = repository.git("commit-tree", done.stdout.decode().strip(), "-m", "planted").strip()
+    commit = repository.git("commit-tree", result.stdout.decode().strip(), "-m", "planted").strip()
     repository.git("update-ref", "refs/heads/main", commit)
     repository.git("reset", "--quiet", "--soft", commit)
 

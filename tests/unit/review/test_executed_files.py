@@ -94,7 +94,7 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     assert files[0] == "- ⚠ `app.py`: the CDK app of `npx cdk` (edited)"
     assert all(line.startswith("- ⚠ ") for line in files[:5])
     document: Any = report_document(change)
-    assert [each["path"] for each in document["executed"]] == [file.path for file in change.executed]
+    assert [entry["path"] for entry in document["executed"]] == [file.path for file in change.executed]
     for output in (text, page(change), json.dumps(document), markdown(change, 1_000)):
         assert "nothing changes" not in output
         assert "what a deploy runs" in output
@@ -124,7 +124,7 @@ def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
     folder.write("prices.schema.json", "{}")
     change = review(folder.root)
     assert (change.executed, change.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
-    assert [each.price_note for each in change.differing] == [
+    assert [item.price_note for item in change.differing] == [
         "`prices.yaml` differs (discount not given → 10): all costs here are at the new prices"
     ]
 
@@ -142,8 +142,8 @@ def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
 ) -> None:
     for file in PROGRAMS:
         folder.write(file, "evil\n")
-    edited = {"tools/publish.sh": "edited"}
-    assert listed(folder.root) == dict.fromkeys(PROGRAMS, "added") | edited
+    edited_files = {"tools/publish.sh": "edited"}
+    assert listed(folder.root) == dict.fromkeys(PROGRAMS, "added") | edited_files
 
 
 def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, folder: FleetFolder) -> None:

@@ -43,7 +43,7 @@ def sizes(folder: FleetFolder) -> tuple[dict[str, int], dict[str, int]]:
         after = head_side(Fleet(folder.root), "dev", before)
         environment = open_project(folder.root, "dev").environment
         names = ["sentences"]
-        sides = [each.revisions(names, environment) for each in (before, after)]
+        sides = [item.revisions(names, environment) for item in (before, after)]
         actual_file_sizes = file_sizes(base, sides[0], sides[1], names)
     old, new = (dict(size.get("sentences", {}).get("sentences", {})) for size in actual_file_sizes)
     return old, new

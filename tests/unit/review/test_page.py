@@ -56,7 +56,7 @@ def test_bars_are_as_long_as_the_costs() -> None:
 
 def test_each_endpoint_with_a_price_is_named_beside_its_bars_a_new_one_too() -> None:
     names = {"old": (cost("1", "2"), cost("4", "8")), "new": (cost(None, "2"), cost(None, "8"))}
-    changes = [change(name, least=least, most=most) for name, (least, most) in names.items()]
+    changes = [change(name, least=minimum, most=maximum) for name, (minimum, maximum) in names.items()]
     assert re.findall(r'<text x="0" y="\d+">(\w+)</text>', page(fleet(*changes))) == ["old", "new"]
 
 

@@ -97,13 +97,13 @@ def by_theme() -> list[Rule]:
 
 def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
     told_section, example = section(page, "FL204"), examples()["FL204"]
-    [found] = example.wrong.findings(rules()["FL204"])
+    [result] = example.wrong.findings(rules()["FL204"])
     assert "## missing-driver (FL204)\n" in told_section
     for part in (
         rules()["FL204"].summary,
         rules()["FL204"].why,
         f"Wrong:\n\n```yaml\n{example.wrong.as_yaml}\n```",
-        f"`fleet check` reports:\n\n```text\nerror[missing-driver] FL204: {found.message}\n  hint: {found.hint}\n```",
+        f"`fleet check` reports:\n\n```text\nerror[missing-driver] FL204: {result.message}\n  hint: {result.hint}\n```",
         f"Right:\n\n```yaml\n{example.right.as_yaml}\n```",
         f"Source: <{rules()['FL204'].source}>",
     ):
@@ -200,14 +200,14 @@ def test_the_beginning_of_codes_lists_all_that_begin_so() -> None:
     expected_codes = [code for start in ("FL7", "FL31") for code in known_rules if code.startswith(start)]
     assert [line.split()[1] for line in lines[1:-2]] == expected_codes
     assert {"FL712", "FL311"} < set(expected_codes)
-    assert [each["code"] for each in as_json("FL7", "FL31")] == expected_codes
+    assert [entry["code"] for entry in as_json("FL7", "FL31")] == expected_codes
 
 
 def test_the_command_prints_json() -> None:
-    assert [each["code"] for each in as_json()] == list(rules())
-    [said] = as_json("FL204")
-    assert said["name"] == rules()["FL204"].name
-    assert said["example"]["wrong"] == examples()["FL204"].wrong.as_yaml
+    assert [entry["code"] for entry in as_json()] == list(rules())
+    [text] = as_json("FL204")
+    assert text["name"] == rules()["FL204"].name
+    assert text["example"]["wrong"] == examples()["FL204"].wrong.as_yaml
     assert as_json("FL110") == [
         {
             "code": "FL110",
@@ -238,8 +238,8 @@ def test_an_unknown_word_is_refused_with_what_was_meant(word: str, hint: str) ->
 
 
 def test_a_theme_lists_its_rules_and_other_codes() -> None:
-    assert {each["theme"] for each in as_json("--theme", "image")} == {"image"}
-    codes = [each["code"] for each in as_json("--theme", "image")]
+    assert {entry["theme"] for entry in as_json("--theme", "image")} == {"image"}
+    codes = [entry["code"] for entry in as_json("--theme", "image")]
     assert {"FL204", "FL211"} < set(codes)
     assert [line.split()[1] for line in listed("--theme", "image").splitlines()[1:-2]] == codes
 

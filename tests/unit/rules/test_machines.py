@@ -85,16 +85,16 @@ class TestPools:
         assert ami.name == "al2-ami-sagemaker-inference-gpu-2"
 
     def test_a_named_host_image_is_judged_for_each_pool(self) -> None:
-        named = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
-        spec = pooled(G6, "ml.p4de.24xlarge", instance=named, triton="25.09")
+        named_values = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
+        spec = pooled(G6, "ml.p4de.24xlarge", instance=named_values, triton="25.09")
         assert said(spec, "FL222") == [
             "instance pool 2: no source confirms that the host image al2023-ami-sagemaker-inference-gpu-4-1"
             " runs on p4de instances"
         ]
 
     def test_a_named_host_image_is_held_against_the_release_once(self) -> None:
-        named = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
-        assert len(said(pooled(G6, G5, instance=named), "FL223")) == 1
+        named_values = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
+        assert len(said(pooled(G6, G5, instance=named_values), "FL223")) == 1
 
     @pytest.mark.parametrize(
         ("code", "instance"),
@@ -131,8 +131,8 @@ class TestPools:
         ]
 
     def test_a_plan_of_the_repository_is_judged_on_each_pools_gpu(self) -> None:
-        built = [{"archive": "example", "repository": "../examples/example/models", "built_on": G6}]
-        (message,) = said(pooled(G6, G5, models=built), "FL297", {"plan": PLAN})
+        result = [{"archive": "example", "repository": "../examples/example/models", "built_on": G6}]
+        (message,) = said(pooled(G6, G5, models=result), "FL297", {"plan": PLAN})
         assert message == (
             "instance pool 2: the plans of 'example' were built on ml.g6.xlarge (L4), and ml.g5.xlarge (A10G)"
             " has to load them"
@@ -198,8 +198,8 @@ class TestSummedMetrics:
 class TestEngines:
     def spec(self, *types: str, **engine: Any) -> dict[str, Any]:
         """A spec that builds an engine."""
-        asked = {"model": "m", "onnx": "../m.onnx", "shapes": {"x": ["1x1", "1x1", "1x1"]}, **engine}
-        entry = {"archive": "example", "repository": "../examples/example/models", "engines": [asked]}
+        request = {"model": "m", "onnx": "../m.onnx", "shapes": {"x": ["1x1", "1x1", "1x1"]}, **engine}
+        entry = {"archive": "example", "repository": "../examples/example/models", "engines": [request]}
         return pooled(*types, models=[entry])
 
     def test_an_engine_is_not_loaded_by_a_pool_of_another_gpu(self) -> None:
@@ -274,9 +274,9 @@ class TestVariants:
 
     def test_a_shadow_variant_is_not_scaled(self) -> None:
         shadow = shadowed("ml.t2.medium")
-        scaled = {**shadow, "scaling": {"min": 1, "max": 2, "invocations_per_instance": 60}}
-        assert said(scaled, "FL273") == []
-        values = pooled(G6, "ml.t2.medium", scaling=scaled["scaling"])
+        scaled_spec = {**shadow, "scaling": {"min": 1, "max": 2, "invocations_per_instance": 60}}
+        assert said(scaled_spec, "FL273") == []
+        values = pooled(G6, "ml.t2.medium", scaling=scaled_spec["scaling"])
         assert said(values, "FL273") == [
             "instance pool 2: ml.t2.medium is burstable; SageMaker does not scale burstable instances"
         ]

@@ -44,12 +44,12 @@ class TestWeights:
         assert not certain
 
     def test_models_that_are_loaded_together_are_added_up(self) -> None:
-        both = {
+        pair = {
             "ensemble": {"backend": "ensemble", "steps": ["a", "b"]},
             "a": model("onnxruntime", 15),
             "b": model("onnxruntime", 15),
         }
-        ((_, message),) = said("FL251", both, default_model="ensemble")
+        ((_, message),) = said("FL251", pair, default_model="ensemble")
         assert "the weights of a, b with all instances take 30.0 GiB" in message
 
     def test_models_that_are_not_loaded_are_not_counted(self) -> None:

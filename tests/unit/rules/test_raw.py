@@ -31,12 +31,12 @@ class TestSpellings:
         assert actual_properties[-1].path[:3] == ("cloudformation", "EndpointConfig", next(iter(properties)))
 
     def test_a_period_with_a_backslash_is_part_of_a_name(self) -> None:
-        (found,) = raw_properties(decided("Model", **{"A.b\\.c": 1}).spec, "Model")
-        assert found.parts == ("A", "b.c")
+        (result,) = raw_properties(decided("Model", **{"A.b\\.c": 1}).spec, "Model")
+        assert result.parts == ("A", "b.c")
 
     def test_what_an_intrinsic_function_is_given_is_no_property(self) -> None:
-        (found,) = raw_properties(decided("Model", A={"Fn::If": ["x", 1, 2]}).spec, "Model")
-        assert found.name == "A"
+        (result,) = raw_properties(decided("Model", A={"Fn::If": ["x", 1, 2]}).spec, "Model")
+        assert result.name == "A"
 
     @pytest.mark.parametrize("value", [{"Ref": "A", "B": 1}, {}, "Ref", ["Ref"], {"Reference": 1}])
     def test_what_has_not_one_key_of_a_function_is_no_intrinsic(self, value: object) -> None:
@@ -94,8 +94,11 @@ class TestWhatFollowsFromTheSpec:
         assert "FL263" in codes({resource: {name: {"Ref": "Other"}}})
 
     def test_a_mapping_is_told_once_not_for_each_value_in_it(self) -> None:
-        nested = {"Environment": {"A": "1", "B": "2"}, "MultiModelConfig": {"ModelCacheSetting": "Disabled"}}
-        assert codes({"Model": {"PrimaryContainer": nested}}) == ["FL263"]
+        nested_files = {
+            "Environment": {"A": "1", "B": "2"},
+            "MultiModelConfig": {"ModelCacheSetting": "Disabled"},
+        }
+        assert codes({"Model": {"PrimaryContainer": nested_files}}) == ["FL263"]
 
     def test_a_property_of_the_same_name_elsewhere_is_free(self) -> None:
         shadow = {"VariantName": "b", "ModelName": "b", "InstanceType": "ml.g5.xlarge"}

@@ -150,13 +150,13 @@ class TestReservations:
         ours, other_text = (
             f"arn:aws:sagemaker:us-east-1:111122223333:{name}" for name in (PLAN, f"{PLAN}-2")
         )
-        for plan, said_of_it in (
+        for plan, said_text in (
             (ours, []),
             (other_text, [f"the endpoint has two reservations, {ours} and {other_text}"]),
         ):
             second = shadow(ModelName=OWN, CapacityReservationConfig={"MlReservationArn": plan})
             lines = config("FL232", {f"{RESERVED}.MlReservationArn": ours, **second})
-            assert [line.partition(": SageMaker takes one")[0] for line in lines] == said_of_it
+            assert [line.partition(": SageMaker takes one")[0] for line in lines] == said_text
 
     def test_a_reservation_of_one_type_beside_pools_is_a_warning(self) -> None:
         raw = {POOLS: [POOL], RESERVED: {"MlReservationArn": {"Ref": "Plan"}}}
@@ -274,7 +274,7 @@ class TestLimits:
         spec = {"triton": "26.05", "cloudformation": {"EndpointConfig": raw}}
         case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
         rows = [(code, problem) for code, rule in rules().items() for problem in case.problems(rule)]
-        assert [(code, each.message, each.hint) for code, each in rows] == [
+        assert [(code, item.message, item.hint) for code, item in rows] == [
             ("FL350", "an endpoint has one variant", "remove ProductionVariants.1")
         ]
 

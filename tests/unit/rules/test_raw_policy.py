@@ -142,8 +142,8 @@ class TestImages:
         self, registry: str, repository: str
     ) -> None:
         raw = {"PrimaryContainer.Image": f"{registry}/{repository}@sha256:{'a' * 64}"}
-        allowed = ["111122223333", "444455556666", registry]
-        (problem,) = case("Model", raw, allowed_registries=allowed).problems(rules()["FL349"])
+        allowed_names = ["111122223333", "444455556666", registry]
+        (problem,) = case("Model", raw, allowed_registries=allowed_names).problems(rules()["FL349"])
         assert problem.message == f"{repository} has the images that an environment builds for its endpoints"
         assert problem.hint.startswith("write `image`")
 

@@ -48,9 +48,9 @@ class TestNames:
     def test_a_path_that_leads_nowhere_is_told(
         self, properties: dict[str, Any], message: str, hint: str
     ) -> None:
-        found = said("FL268", {"EndpointConfig": properties})
-        assert message in found[0]
-        assert hint in found[1]
+        result = said("FL268", {"EndpointConfig": properties})
+        assert message in result[0]
+        assert hint in result[1]
 
     def test_what_stands_below_an_unknown_name_is_not_told_again(self) -> None:
         assert config(Unknown={"A": {"B": 1}, "C": [1]}) == ["FL268"]
@@ -141,6 +141,9 @@ class TestValues:
         ]
 
     def test_a_rollout_is_said_by_its_key(self) -> None:
-        rolling = {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}, "WaitIntervalInSeconds": 60}
-        _, hint = said("FL263", {"Endpoint": {"DeploymentConfig.RollingUpdatePolicy": rolling}})
+        rolling_policy = {
+            "MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1},
+            "WaitIntervalInSeconds": 60,
+        }
+        _, hint = said("FL263", {"Endpoint": {"DeploymentConfig.RollingUpdatePolicy": rolling_policy}})
         assert hint == "write `rollout` instead"

@@ -27,7 +27,7 @@ def test_a_rule_finds_its_mistake_at_a_key_of_the_spec_and_says_what_to_write_in
     for problem in problems:
         assert problem.message and problem.hint
         assert problem.path[0] in type(case.context().spec).model_fields
-    assert rule.severity in {found.severity for found in case.findings(rule)} or not any(
+    assert rule.severity in {result.severity for result in case.findings(rule)} or not any(
         p.certain for p in problems
     )
 

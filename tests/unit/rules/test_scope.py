@@ -59,9 +59,9 @@ def test_a_rule_finds_of_models_in_a_repository_what_it_finds_of_an_endpoint(cod
 def test_shared_memory_of_a_repository_goes_by_the_default_of_triton() -> None:
     models = {"a": LockedModel.model_validate({"backend": "python", "instances": [{"count": 600}]})}
     target = RepositoryTarget(instance="ml.g5.xlarge")
-    (found,) = model_rule_findings(models, target, lambda *_: Mark(REPOSITORY, 9, 9), REPOSITORY)
-    assert (found.code, found.line) == ("FL250", 1)
-    assert "600 instances of Python models (a) take 9.4 GiB of shared memory" in found.message
+    (result,) = model_rule_findings(models, target, lambda *_: Mark(REPOSITORY, 9, 9), REPOSITORY)
+    assert (result.code, result.line) == ("FL250", 1)
+    assert "600 instances of Python models (a) take 9.4 GiB of shared memory" in result.message
 
 
 @pytest.mark.parametrize("code", OF_MODELS)
@@ -79,5 +79,5 @@ def test_only_rules_that_take_models_name_fields_of_a_configuration() -> None:
 def test_nothing_is_found_of_an_image_and_an_instance_that_nobody_named() -> None:
     (facts,) = (examples()["FL257"].wrong.models or {}).values()
     models = {"bert": LockedModel.model_validate(facts)}
-    found = model_rule_findings(models, RepositoryTarget(), lambda *_: Mark(REPOSITORY, 1, 1), REPOSITORY)
-    assert list(found) == []
+    result = model_rule_findings(models, RepositoryTarget(), lambda *_: Mark(REPOSITORY, 1, 1), REPOSITORY)
+    assert list(result) == []

@@ -55,9 +55,9 @@ def report(root: Path) -> None:
 
 
 def base(root: Path) -> None:
-    with base_tree(root, "main") as found:
-        assert (found.root / SPEC).is_file()
-        check_out(found, ["repository"])
+    with base_tree(root, "main") as result:
+        assert (result.root / SPEC).is_file()
+        check_out(result, ["repository"])
 
 
 def history(root: Path) -> None:
@@ -220,5 +220,5 @@ def test_clones_of_another_format_are_read(tmp_path: Path, options: tuple[str, .
         folder.write("model_specs/sentences.yaml", (root / SPEC).read_text())
         (root / "repository/embed/1/model.py").write_text("class TritonPythonModel: x = 4\n")
         assert Selector(Fleet(root), "dev").select(["changed:main"]).endpoints == ["sentences"]
-        with base_tree(root, "main") as found:
-            assert (found.root / SPEC).is_file()
+        with base_tree(root, "main") as result:
+            assert (result.root / SPEC).is_file()

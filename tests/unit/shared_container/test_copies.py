@@ -36,14 +36,14 @@ def test_a_route_and_a_version_are_the_same_to_all_who_read_them(file: str) -> N
             client._ROUTE.fullmatch(text),
             in_script(file, "NAME").search(text),
         ]
-        assert [each is not None for each in other_matches] == [of_spec] * 3, text
+        assert [item is not None for item in other_matches] == [of_spec] * 3, text
     for text in VERSIONS:
         matches = [
             routes.VERSION.fullmatch(text),
             client._VERSION.fullmatch(text),
             in_script(file, "VERSION").search(text),
         ]
-        assert len({each is not None for each in matches}) == 1, text
+        assert len({item is not None for item in matches}) == 1, text
 
 
 def test_njs_is_looked_for_where_the_program_looks() -> None:

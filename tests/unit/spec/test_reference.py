@@ -132,18 +132,18 @@ def test_limits_are_told_where_somebody_meets_them(schema: dict[str, Any], said:
 def constraints(metadata: Iterable[object]) -> list[object]:
     """Of a type, those in its `Field(...)` as well."""
     return [
-        inner for each in metadata for inner in (each.metadata if isinstance(each, FieldInfo) else [each])
+        inner for item in metadata for inner in (item.metadata if isinstance(item, FieldInfo) else [item])
     ]
 
 
 def limited_durations(document: type[Document], path: str = "") -> Iterator[tuple[str, int, int]]:
     """Keys that take a duration, with the least and the most seconds of their types."""
     for name, field in document.model_fields.items():
-        for metadata in (field.metadata, *(get_args(each)[1:] for each in get_args(field.annotation))):
-            held = constraints(metadata)
-            if get_args(Seconds)[1] in held:
-                numbers = [int(str(each.ge)) for each in held if isinstance(each, Ge)]
-                [number] = [int(str(each.le)) for each in held if isinstance(each, Le)]
+        for metadata in (field.metadata, *(get_args(item)[1:] for item in get_args(field.annotation))):
+            limits = constraints(metadata)
+            if get_args(Seconds)[1] in limits:
+                numbers = [int(str(limit.ge)) for limit in limits if isinstance(limit, Ge)]
+                [number] = [int(str(limit.le)) for limit in limits if isinstance(limit, Le)]
                 yield f"{path}{name}", max(numbers, default=0), number
         for below in documents(field.annotation):
             yield from limited_durations(below, f"{path}{name}.")
@@ -161,6 +161,6 @@ def test_the_limits_of_every_duration_are_told(kind: str) -> None:
     document, page = PAGES[kind]
     rows = list(limited_durations(document))
     assert len(rows) >= {"endpoint": 7, "environment": 1}.get(kind, 0)
-    for key, least, most in rows:
-        text = f"{spoken(least)} to {spoken(most)}" if least else f"at most {spoken(most)}"
+    for key, minimum, maximum in rows:
+        text = f"{spoken(minimum)} to {spoken(maximum)}" if minimum else f"at most {spoken(maximum)}"
         assert text in row(page, key), f"{key}: {text}"

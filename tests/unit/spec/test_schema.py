@@ -20,8 +20,8 @@ SHIPPED = [
 
 def errors(kind: str, text: str) -> list[str]:
     folder = {"environment": "environments"}.get(kind, "model_specs")
-    found: list[Any] = list(validator(folder, kind).iter_errors(yaml.safe_load(text)))
-    return [error.message for error in found]
+    result: list[Any] = list(validator(folder, kind).iter_errors(yaml.safe_load(text)))
+    return [error.message for error in result]
 
 
 @cache
@@ -97,9 +97,9 @@ def test_every_key_of_a_spec_is_explained() -> None:
     schema = json.loads((ROOT / "model_specs" / "endpoint.schema.json").read_text())
     objects = [schema, *schema["$defs"].values()]
     silent = [
-        f"{each['title']}.{key}"
-        for each in objects
-        for key, value in each.get("properties", {}).items()
+        f"{entry['title']}.{key}"
+        for entry in objects
+        for key, value in entry.get("properties", {}).items()
         if "description" not in value and "$ref" not in json.dumps(value)
     ]
     assert silent == []
@@ -110,9 +110,9 @@ def test_every_default_is_a_value_that_its_key_takes(kind: str) -> None:
     folder = {"environment": "environments"}.get(kind, "model_specs")
     schema = json.loads((ROOT / folder / f"{kind}.schema.json").read_text())
     wrong = [
-        f"{each['title']}.{key}: {value['default']}"
-        for each in [schema, *schema["$defs"].values()]
-        for key, value in each.get("properties", {}).items()
+        f"{entry['title']}.{key}: {value['default']}"
+        for entry in [schema, *schema["$defs"].values()]
+        for key, value in entry.get("properties", {}).items()
         if "default" in value
         and not Draft202012Validator({**value, "$defs": schema["$defs"]}).is_valid(value["default"])
     ]

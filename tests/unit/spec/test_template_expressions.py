@@ -28,7 +28,7 @@ REFERENCE = "{{resolve:secretsmanager:prod/db:SecretString:password}}"
 )
 def test_one_in_a_spec_is_refused_at_its_line(folder: FleetFolder, text: str, line: int) -> None:
     folder.spec(text)
-    assert [each.partition(" ")[0] for each in folder.said() if " FL519 " in each] == [
+    assert [item.partition(" ")[0] for item in folder.said() if " FL519 " in item] == [
         f"sentences.yaml:{line}"
     ]
 

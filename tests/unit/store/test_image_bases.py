@@ -218,18 +218,18 @@ class TestPlan:
         fleet.write_lock_offline()
         assert "lock: not built when it was written\n" in told("plan")
         assert "contents, from the lock, as expected of a build\n" in told("explain", "sentences")
-        (planned,) = json.loads(told("plan", "--format", "json"))
-        assert (planned["key"], planned["tag"]) == (source.key, source.key.removeprefix("sha256:"))
-        assert planned["base"].endswith(NAME)
+        (plan,) = json.loads(told("plan", "--format", "json"))
+        assert (plan["key"], plan["tag"]) == (source.key, source.key.removeprefix("sha256:"))
+        assert plan["base"].endswith(NAME)
 
     def test_with_a_lock_of_a_build_its_base_is_shown(self, fleet: ImageFleet, told: Any) -> None:
         key = fleet.build()
         fleet.write_lock()
         assert f"  key: {key}\n" in told("plan")
-        (planned,) = json.loads(told("plan", "--format", "json"))
-        assert planned["key"] == key
-        assert planned["base"].endswith(f"{NAME}@{BASE}")
-        assert planned["locked"]["base"] == BASE
+        (plan,) = json.loads(told("plan", "--format", "json"))
+        assert plan["key"] == key
+        assert plan["base"].endswith(f"{NAME}@{BASE}")
+        assert plan["locked"]["base"] == BASE
 
     def test_after_a_change_the_locks_base_may_be_of_another_release(
         self, fleet: ImageFleet, told: Any

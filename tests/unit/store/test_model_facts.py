@@ -126,8 +126,8 @@ def test_an_ensembles_steps_are_named_once_each_in_their_order() -> None:
 )
 def test_the_size_is_that_of_the_versions_that_triton_loads(policy: str, size: int) -> None:
     files = {"1/w": b"x", "9/w": b"x" * 10, "2/a/b/w": b"x" * 100, "10/v": b"x" * 900, "10/w": b"x" * 100}
-    others = {"labels.txt": b"x" * 5000, "03/w": b"x" * 7000, "configs/1.pbtxt": b"x" * 9000}
-    assert facts(policy, files | others).size == size
+    other_files = {"labels.txt": b"x" * 5000, "03/w": b"x" * 7000, "configs/1.pbtxt": b"x" * 9000}
+    assert facts(policy, files | other_files).size == size
 
 
 @pytest.mark.parametrize(

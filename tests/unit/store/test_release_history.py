@@ -33,8 +33,8 @@ class TestChanges:
         assert after.changes == (f"archives {text}",)
 
     def test_a_record_of_another_contract_is_compared_as_it_is(self, spec: dict[str, Any]) -> None:
-        other = {**spec, "key_of_another_version": 5}
-        newest, _ = listed(release(1, spec), release(0, other))
+        second_value = {**spec, "key_of_another_version": 5}
+        newest, _ = listed(release(1, spec), release(0, second_value))
         assert newest.changes[-1] == "`key_of_another_version`: 5 → none"
 
     def test_a_lock_of_another_contract_shows_only_that_the_content_changed(
@@ -80,13 +80,13 @@ class TestState:
             release(0, spec, "d"),
         )
         assert (second_entry.state, second_entry.same_as) == ("runs now", good.id)
-        assert [each.state for each in (bad, worse)] == ["rolled back"] * 2
-        assert [each.state for each in (good, first)] == ["replaced"] * 2
+        assert [item.state for item in (bad, worse)] == ["rolled back"] * 2
+        assert [item.state for item in (good, first)] == ["replaced"] * 2
 
     def test_releases_of_one_second_have_their_whole_id(self, spec: dict[str, Any]) -> None:
         first, other_release = release(0, spec), release(1, spec)
         twin = first.model_copy(update={"time": BEGINNING + timedelta(microseconds=1)})
-        ids = [short_id(each, (other_release, twin, first)) for each in (other_release, twin, first)]
+        ids = [short_id(item, (other_release, twin, first)) for item in (other_release, twin, first)]
         assert ids == ["2026-11-27T10:30:00Z", "2026-11-27T09:30:00.000001Z", "2026-11-27T09:30:00.000000Z"]
 
 

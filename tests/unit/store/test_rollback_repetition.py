@@ -36,8 +36,8 @@ class Releases:
     @property
     def files(self) -> tuple[Path, Path]:
         """The spec and the lock."""
-        root, promoted = self.folder.root, self.environment == "prod"
-        spec = f"locks/prod/{ENDPOINT}.spec.yaml" if promoted else f"model_specs/{ENDPOINT}.yaml"
+        root, is_promoted = self.folder.root, self.environment == "prod"
+        spec = f"locks/prod/{ENDPOINT}.spec.yaml" if is_promoted else f"model_specs/{ENDPOINT}.yaml"
         return root / spec, root / f"locks/{self.environment}/{ENDPOINT}.lock.yaml"
 
     def write_spec(self, number: int) -> None:

@@ -41,9 +41,9 @@ def is_complete(
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
     """Be complete at the second look, or never."""
-    bucket, seen = environ["BUCKET"], {**event, "LogicalResourceId": f"Looks{event['LogicalResourceId']}"}
-    remember(client("s3"), bucket, seen)
-    looks = remembered(client("s3"), bucket, seen["LogicalResourceId"])
+    bucket, records = environ["BUCKET"], {**event, "LogicalResourceId": f"Looks{event['LogicalResourceId']}"}
+    remember(client("s3"), bucket, records)
+    looks = remembered(client("s3"), bucket, records["LogicalResourceId"])
     if len(looks) < 2 or event["ResourceProperties"].get("Never") == event["RequestType"]:
         return {"IsComplete": False}
     return {"IsComplete": True, "Data": {"Looks": len(looks)}}

@@ -130,7 +130,7 @@ def test_what_a_version_does_not_have_is_left_to_the_rule_that_refuses_it(
 def test_an_option_is_in_the_versions_whose_trtexec_has_it() -> None:
     catalog = data_file("tensorrt.yaml")
     known_precisions = [*catalog["precisions"].values(), *catalog["compatibilities"].values()]
-    known_precisions += [each for spellings in catalog["spellings"].values() for each in spellings]
+    known_precisions += [item for spellings in catalog["spellings"].values() for item in spellings]
     for about in (Option(**precision) for precision in known_precisions if precision.get("flag")):
         for version in (
             "8.6.1.6",

@@ -84,14 +84,14 @@ def test_what_nobody_builds_for_is_told_with_its_reason(machine: str, message: s
 
 def test_processing_builds_where_it_is_sold_and_nothing_else_where_it_is() -> None:
     types: Any = get_session().get_service_model("sagemaker").shape_for("ProcessingInstanceType")
-    processing = set(types.enum)
+    processing_types = set(types.enum)
     hosting, names = (sold_in(service) for service in ("hosting", "processing"))
     for region, machines in hosting.items():
-        for each in map(instance, machines & set(instance_types())):
-            if each.kind is Processor.GPU:
-                is_sold = each.type in names.get(region, set()) & processing
+        for item in map(instance, machines & set(instance_types())):
+            if item.kind is Processor.GPU:
+                is_sold = item.type in names.get(region, set()) & processing_types
                 way = "processing" if is_sold else "training"
-                assert runner(each.type, region).way == way, (each.type, region)
+                assert runner(item.type, region).way == way, (item.type, region)
 
 
 def sold_in(service: str) -> dict[str, set[str]]:
@@ -106,7 +106,7 @@ def sold_in(service: str) -> dict[str, set[str]]:
 
 def test_every_gpu_that_is_hosted_anywhere_is_built_for_there() -> None:
     gpus = [instance(instance_type) for instance_type in instance_types()]
-    for machine in (each for each in gpus if each.kind is Processor.GPU and each.architecture == "x86_64"):
+    for machine in (item for item in gpus if item.kind is Processor.GPU and item.architecture == "x86_64"):
         for region in ("us-east-1", "us-west-2", "eu-central-1", "ap-northeast-1", "eu-south-2"):
             if machine.type in hosted_in(region):
                 assert isinstance(runner_for(machine, region), Runner), (machine.type, region)

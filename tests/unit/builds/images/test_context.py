@@ -186,8 +186,8 @@ class TestFindings:
         image_folder(tmp_path, START)
         os.mkfifo(tmp_path / "pipe")
         monkeypatch.chdir(tmp_path)
-        with socket.socket(socket.AF_UNIX) as opened:
-            opened.bind("socket")
+        with socket.socket(socket.AF_UNIX) as file:
+            file.bind("socket")
             findings = read_context(tmp_path).findings
         assert [(finding.code, finding.file) for finding in findings] == [
             ("FL938", tmp_path / "pipe"),

@@ -228,7 +228,7 @@ class TestMistakes:
         image_folder(tmp_path / "c", START)
         (tmp_path / "d").mkdir()
         (tmp_path / "d/Dockerfile").symlink_to(tmp_path / "c/Dockerfile")
-        assert [refusal(tmp_path / each).findings[0].code for each in "abd"] == ["FL920"] * 3
+        assert [refusal(tmp_path / item).findings[0].code for item in "abd"] == ["FL920"] * 3
 
     @pytest.mark.parametrize(
         ("content", "line", "message"),

@@ -76,8 +76,8 @@ def test_no_instruction_reads_an_image_that_a_fleet_has_built(tmp_path: Path, te
 def test_no_spelling_of_the_registry_reaches_it_and_no_environment_can_allow_it(
     tmp_path: Path, image: str
 ) -> None:
-    allowed = ("111122223333", "evil.example", HOST, image.partition("/")[0])
-    assert "FL943" in errors(tmp_path, f"{START}COPY --from={image} / /\n", allowed)
+    allowed_names = ("111122223333", "evil.example", HOST, image.partition("/")[0])
+    assert "FL943" in errors(tmp_path, f"{START}COPY --from={image} / /\n", allowed_names)
 
 
 @pytest.mark.parametrize(

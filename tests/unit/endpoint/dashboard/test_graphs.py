@@ -252,7 +252,7 @@ class TestTriton:
             " MetricName=\"nv_inference_request_failure\"', 'Sum', 60)"
         }
         power = drawn_dashboard.lines("Triton: GPU power, W")
-        assert [each.split("}")[0] for each in power.values()] == [
+        assert [text.split("}")[0] for text in power.values()] == [
             'SEARCH(\'{"TritonFleet/sentences","gpu_uuid","host"'
         ]
 

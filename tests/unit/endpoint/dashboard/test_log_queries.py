@@ -66,7 +66,7 @@ def test_errors_are_grouped_by_their_text() -> None:
 
 def test_a_start_is_from_loading_to_loaded_of_the_same_model() -> None:
     matches = [python_of(STARTS).search(line) for line in (LOADING, LOADED, STARTED, FAILED)]
-    assert [each["model"] if each else None for each in matches] == ["/opt/ml/model/::double"] * 2 + [
+    assert [entry["model"] if entry else None for entry in matches] == ["/opt/ml/model/::double"] * 2 + [
         None
     ] * 2
 

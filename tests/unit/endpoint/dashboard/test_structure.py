@@ -113,9 +113,9 @@ def test_its_annotations_have_a_value_and_a_colour(dashboard: Dashboard) -> None
     assert annotations
     for annotation in annotations:
         assert set(annotation) == {"horizontal"}
-        for each in annotation["horizontal"]:
-            assert set(each) == {"value", "label", "color"}
-            assert re.fullmatch(r"#[0-9a-f]{6}", each["color"])
+        for entry in annotation["horizontal"]:
+            assert set(entry) == {"value", "label", "color"}
+            assert re.fullmatch(r"#[0-9a-f]{6}", entry["color"])
 
 
 def test_it_asks_the_log_group_of_the_endpoint(dashboard: Dashboard) -> None:

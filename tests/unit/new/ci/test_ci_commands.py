@@ -117,8 +117,8 @@ class TestCommands:
     ) -> None:
         clone = clone_with_origin(tmp_path)
         (clone / "locks/prod/a.lock.yaml").write_text("new\n")
-        named = {"ENDPOINTS": "a; touch pwned $(touch pwned)", "RUN": "5-1"}
-        calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", **named)
+        named_values = {"ENDPOINTS": "a; touch pwned $(touch pwned)", "RUN": "5-1"}
+        calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", **named_values)
         assert calls[-1].startswith(
             "pr create --base main --head fleet-promote/prod-5-1 --title Promote to prod: a"
         )

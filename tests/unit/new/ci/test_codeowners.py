@@ -247,11 +247,11 @@ def test_nothing_is_written_where_the_own_lines_cannot_be_told_from_those_of_oth
 
 def test_two_fleets_of_one_repository_keep_each_others_lines() -> None:
     first_text = with_block(FILE, "", ["/a/x @a"], "a")
-    both = with_block(FILE, first_text, ["/b/x @b"], "b")
-    assert both.startswith(first_text)
-    assert "# Begin: written by `fleet ci codeowners` in b from the `owner` of specs" in both
-    second_text = with_block(FILE, both, ["/a/y @a"], "a")
-    assert second_text == both.replace("/a/x", "/a/y")
+    pair = with_block(FILE, first_text, ["/b/x @b"], "b")
+    assert pair.startswith(first_text)
+    assert "# Begin: written by `fleet ci codeowners` in b from the `owner` of specs" in pair
+    second_text = with_block(FILE, pair, ["/a/y @a"], "a")
+    assert second_text == pair.replace("/a/x", "/a/y")
 
 
 def test_a_check_passes_where_no_file_has_lines_of_the_command(

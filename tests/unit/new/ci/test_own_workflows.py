@@ -34,9 +34,9 @@ class TestWorkflow:
         text = workflow.read_text()
         matches = USED.findall(text)
         assert len(matches) == text.count("uses: ")
-        of_both = {pin.partition("@")[0] for pin in PINS} & {each.partition("@")[0] for each in matches}
-        assert of_both
-        assert {each for each in matches if each.partition("@")[0] in of_both} <= PINS
+        common_pins = {pin.partition("@")[0] for pin in PINS} & {text.partition("@")[0] for text in matches}
+        assert common_pins
+        assert {text for text in matches if text.partition("@")[0] in common_pins} <= PINS
 
 
 def test_ci_runs_what_any_other_ci_runs() -> None:

@@ -44,7 +44,7 @@ def by_actionlint(*files: Path) -> list[dict[str, str]]:
     environment = {**os.environ, "PATH": PATH}
     process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr
-    return [each for each in json.loads(process.stdout) if not each["message"].startswith(YOUNGER)]
+    return [entry for entry in json.loads(process.stdout) if not entry["message"].startswith(YOUNGER)]
 
 
 def test_actionlint_finds_nothing(workflows: list[Path]) -> None:

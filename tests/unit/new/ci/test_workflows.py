@@ -131,7 +131,7 @@ class TestPermissions:
         assert "github.event.pull_request.head.repo.full_name == github.repository" in comment["if"]
 
     def test_roles_are_those_that_foundation_makes(self, fleet: FleetFolder) -> None:
-        found = {
+        result = {
             name: [
                 step["with"]["role-to-assume"]
                 for job in workflow["jobs"].values()
@@ -140,7 +140,7 @@ class TestPermissions:
             ]
             for name, workflow in loaded(fleet).items()
         }
-        assert found == {
+        assert result == {
             "fleet-check": [],
             "fleet-deploy-dev": [ROLE.format("dev", "deploy")],
             "fleet-deploy-prod": [ROLE.format("prod", "deploy")],

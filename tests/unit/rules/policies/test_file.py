@@ -169,9 +169,9 @@ class TestSchema:
     def test_the_shipped_policy_is_valid(self) -> None:
         schema = json.loads((ROOT / "policies/policy.schema.json").read_text())
         Draft202012Validator.check_schema(schema)
-        shipped = yaml.load((ROOT / "policies/platform.yaml").read_text(), yaml.BaseLoader)
-        shipped["statements"][0] |= {"max_instances": 100, "monthly_cost": {"endpoint": 100000}}
-        assert list(Draft202012Validator(schema).iter_errors(shipped)) == []
+        shipped_policy = yaml.load((ROOT / "policies/platform.yaml").read_text(), yaml.BaseLoader)
+        shipped_policy["statements"][0] |= {"max_instances": 100, "monthly_cost": {"endpoint": 100000}}
+        assert list(Draft202012Validator(schema).iter_errors(shipped_policy)) == []
 
     @pytest.mark.parametrize(
         "text",
@@ -196,8 +196,8 @@ class TestSchema:
 
     def test_every_key_is_explained(self) -> None:
         schema = policy_schema()
-        for each in (schema, *schema["$defs"].values()):
-            for key, value in each.get("properties", {}).items():
+        for entry in (schema, *schema["$defs"].values()):
+            for key, value in entry.get("properties", {}).items():
                 assert value.get("description") or "$ref" in str(value) or key in ("gpus", "triton"), key
 
     def test_it_is_written_where_there_is_a_folder_for_policies(self, fleet: PolicyFleet) -> None:

@@ -26,8 +26,8 @@ def own(fleet: PolicyFleet, name: str, most: int, team: str = "search", more: st
 @pytest.fixture
 def team(fleet: PolicyFleet) -> PolicyFleet:
     """Three endpoints of a team, 2 + 3 + 1 instances at the most: 6,082.56 USD a month."""
-    for name, most in (("sentences", 1), ("bert", 3), ("images", 2)):
-        own(fleet, name, most)
+    for name, maximum in (("sentences", 1), ("bert", 3), ("images", 2)):
+        own(fleet, name, maximum)
     return fleet
 
 
