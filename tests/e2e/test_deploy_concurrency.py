@@ -49,9 +49,9 @@ def stack(name: str) -> str:
     return f"triton-fleet-dev-{name}"
 
 
-def rows(said: str) -> dict[str, str]:
+def rows(message: str) -> dict[str, str]:
     """The summary: the result of each endpoint's step, without the seconds."""
-    table = said[said.index("\nstep ") :].splitlines()
+    table = message[message.index("\nstep ") :].splitlines()
     words = {line.split()[2]: line.split()[3:] for line in table if line.startswith("cdk deploy")}
     return {name: " ".join(words.get(stack(name), ())) for name in NAMES}
 

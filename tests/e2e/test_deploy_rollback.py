@@ -50,8 +50,8 @@ def lost(stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch, n
 def fails_from_the_second(host: RecordingHost) -> Callable[[Any], None]:
     serve = host.serve
 
-    def serve_once(deployed: Any) -> None:
-        serve(deployed)
+    def serve_once(deployed_value: Any) -> None:
+        serve(deployed_value)
         host.failure = "the GPU is gone"
 
     return serve_once
@@ -99,9 +99,9 @@ def test_a_description_that_is_late_is_not_taken_for_another_failure(
     cloudformation = access.client("cloudformation")
     late = list[str]()
 
-    def say_once_what_was(parsed: dict[str, Any], **_: Any) -> None:
+    def say_once_what_was(parsed_values: dict[str, Any], **_: Any) -> None:
         if late:
-            parsed["Stacks"][0]["StackStatus"] = late.pop()
+            parsed_values["Stacks"][0]["StackStatus"] = late.pop()
 
     events = cloudformation.meta.events
     events.register(

@@ -89,10 +89,10 @@ def test_a_creation_that_failed_by_the_new_role_alone_is_deployed_once_more(
 ) -> None:
     make, refusals = EmbeddedSageMaker.create_model, [NEW_ROLE]
 
-    def create(*given: Any, **named: Any) -> Any:
+    def create(*given_values: Any, **named_value: Any) -> Any:
         if refusals:
             raise ValidationError(refusals.pop())
-        return make(*given, **named)
+        return make(*given_values, **named_value)
 
     monkeypatch.setattr(EmbeddedSageMaker, "create_model", create)
     text = account.deploy()

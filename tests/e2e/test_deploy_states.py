@@ -154,8 +154,8 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
         running(access, declared_endpoint)
 
 
-def running(access: Access, declared: ResolvedEndpoint) -> None:
-    require_own_configuration(access.client("sagemaker"), access.client("cloudformation"), declared)
+def running(access: Access, declared_endpoint: ResolvedEndpoint) -> None:
+    require_own_configuration(access.client("sagemaker"), access.client("cloudformation"), declared_endpoint)
 
 
 def test_an_endpoint_that_another_clone_has_deployed_meanwhile_is_told(

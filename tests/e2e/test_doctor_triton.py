@@ -29,7 +29,7 @@ def with_config(folder: Path, config: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("made", "code", "words"),
+    ("product", "code", "words"),
     [
         (lambda folder: python_model(folder, f"import no_such_package\n{DOUBLE}"), "FL649", "no_such_package"),
         (lambda folder: python_model(folder, RAISES), "FL657", "model double raised an error"),
@@ -40,10 +40,10 @@ def with_config(folder: Path, config: str) -> Path:
     ids=["package", "error", "backend", "config", "name"],
 )  # fmt: skip
 def test_the_one_cause_is_the_one_that_was_built_in(
-    starter: Starter, tmp_path: Path, made: Callable[[Path], Path], code: str, words: str
+    starter: Starter, tmp_path: Path, product: Callable[[Path], Path], code: str, words: str
 ) -> None:
     with pytest.raises(HostingError) as failure:
-        starter.start(made(tmp_path))
+        starter.start(product(tmp_path))
     lines = (tmp_path / "triton.log").read_text().splitlines()
     log = [
         Passage(origin=Where.LOG, of="the log", text=text, next_text=following_text)

@@ -134,7 +134,7 @@ def test_the_client_alone_writes_a_request(alone: Alone) -> None:
 
 
 @pytest.mark.parametrize(
-    ("imports", "missing"),
+    ("imports", "missing_names"),
     [
         (
             "triton_endpoints, fleet_stacks.app",
@@ -144,13 +144,13 @@ def test_the_client_alone_writes_a_request(alone: Alone) -> None:
     ],
 )
 def test_the_constructs_and_the_emulator_import_nothing_of_the_other_distributions(
-    imports: str, missing: set[str]
+    imports: str, missing_names: set[str]
 ) -> None:
     """The short form of the two tests below: names that are None cannot be imported."""
     run(
         Path(sys.executable),
         "-c",
-        f"import sys; sys.modules.update(dict.fromkeys({missing})); import {imports}",
+        f"import sys; sys.modules.update(dict.fromkeys({missing_names})); import {imports}",
     )
 
 

@@ -72,9 +72,9 @@ def checked(zoo: Zoo, *samples: dict[str, Any], warm: tuple[str, ...] = ()) -> s
     return str(answer["Data"]["Summary"])
 
 
-def tripled(wanted: list[float], **more: Any) -> dict[str, Any]:
+def tripled(expected_numbers: list[float], **more: Any) -> dict[str, Any]:
     tensor = {"datatype": "FP32", "shape": [1, 2], "data": [1, 2]}
-    output = {"datatype": "FP32", "shape": [1, 2], "data": wanted, "tolerance": 0}
+    output = {"datatype": "FP32", "shape": [1, 2], "data": expected_numbers, "tolerance": 0}
     return {
         "name": "pair",
         "target": "times.tar.gz",

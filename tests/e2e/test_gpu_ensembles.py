@@ -64,11 +64,11 @@ def test_a_job_of_sagemaker_builds_the_engine_on_a_gpu_of_the_endpoints_own_fami
     assert plan[HEADER:] == (bucket.root / "examples/gpu_ensembles/bert.onnx").read_bytes()
 
 
-def probabilities(root: Path, encoded: bytes) -> Array:
+def probabilities(root: Path, encoded_content: bytes) -> Array:
     """What Inception makes of an image, computed without Triton from the pixels of the stand-in for DALI."""
     models = root / "examples/gpu_ensembles/models/image"
     dali = Graph(read_pipeline((models / "dali/1/model.dali").read_bytes()))
-    pixels = dali.run({"DALI_INPUT_0": np.frombuffer(encoded, np.uint8)})[0]
+    pixels = dali.run({"DALI_INPUT_0": np.frombuffer(encoded_content, np.uint8)})[0]
     onnx = models / "inception_onnx/1/model.onnx"
     session = ort.InferenceSession(onnx, providers=["CPUExecutionProvider"])
     (answer,) = session.run(["InceptionV3/Predictions/Softmax"], {"input": pixels[None]})
@@ -138,7 +138,7 @@ def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "message"),
     [
         (f"{TEXT}: bert-trt", "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"),
         (f"{IMAGES}: dali", "a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"),
@@ -148,8 +148,8 @@ def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
         ),
     ],
 )
-def test_status_tells_what_stands_in_for_a_backend(ensembles: Deployed, model: str, said: str) -> None:
-    assert f"{model}/config.pbtxt: {said}" in ensembles.report["differences"]
+def test_status_tells_what_stands_in_for_a_backend(ensembles: Deployed, model: str, message: str) -> None:
+    assert f"{model}/config.pbtxt: {message}" in ensembles.report["differences"]
 
 
 def test_all_environments_run_the_same_archives() -> None:

@@ -96,10 +96,10 @@ def test_the_deployed_endpoint_gives_the_embeddings_of_an_independent_computatio
 
 
 @pytest.mark.parametrize(
-    "given", [("--input", 'INPUT0=[["hello"]]'), ("--sample", "one-sentence")], ids=["input", "sample"]
+    "given_values", [("--input", 'INPUT0=[["hello"]]'), ("--sample", "one-sentence")], ids=["input", "sample"]
 )
-def test_fleet_invoke_prints_the_endpoints_answer(deployed: Clone, given: tuple[str, str]) -> None:
-    process = deployed.fleet("invoke", ENDPOINT, *given)
+def test_fleet_invoke_prints_the_endpoints_answer(deployed: Clone, given_values: tuple[str, str]) -> None:
+    process = deployed.fleet("invoke", ENDPOINT, *given_values)
     assert json.loads(process.stdout)["outputs"][0]["shape"] == [1, 384]
 
 
@@ -193,10 +193,10 @@ def test_a_killed_triton_fails_calls_cleanly_and_later_calls_succeed(deployed: C
     assert "ready, restarts: 1;" in deployed.fleet("local", "status").stdout
 
 
-def wait_until_served_again(deployed: Clone) -> None:
+def wait_until_served_again(deployed_clone: Clone) -> None:
     pause = threading.Event()
     for _ in range(600):
-        if "ready, restarts:" in deployed.fleet("local", "status").stdout:
+        if "ready, restarts:" in deployed_clone.fleet("local", "status").stdout:
             return
         pause.wait(0.1)
     raise AssertionError("Triton was not started again")

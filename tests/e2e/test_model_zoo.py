@@ -171,16 +171,16 @@ def test_of_equal_scores_the_lower_class_comes_first(zoo: ZooTriton) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ([0.5, 0.5, 0.0, 0.0], "probabilities has 4 classes, fewer than the 5 best"),
         ([0.1, 0.2, 0.3, 0.4, np.nan], "probabilities holds NaN"),
     ],
 )
 def test_probabilities_that_have_no_five_best_are_refused(
-    zoo: ZooTriton, row: list[float], said: str
+    zoo: ZooTriton, row: list[float], message: str
 ) -> None:
-    with pytest.raises(RefusedError, match=f"400 .*{said}"):
+    with pytest.raises(RefusedError, match=f"400 .*{message}"):
         _top(zoo, np.array([row], dtype=np.float32))
 
 

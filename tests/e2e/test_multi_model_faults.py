@@ -60,21 +60,21 @@ def test_a_file_that_is_no_archive_is_refused_by_name(zoo: Zoo, body: bytes) -> 
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({"times/config.pbtxt": "max_batch_size: many"}, "line 1:17: Expected integer, got: many"),
         ({"times/1/model.py": "raise ValueError('spoilt')"}, "ValueError: spoilt"),
     ],
 )
 def test_a_model_that_triton_does_not_load_is_refused_by_name_with_tritons_reason(
-    zoo: Zoo, files: dict[str, str], said: str
+    zoo: Zoo, files: dict[str, str], message: str
 ) -> None:
-    target = f"spoilt-{len(said)}.tar.gz"
+    target = f"spoilt-{len(message)}.tar.gz"
     zoo.upload(target, times(2) | files)
     status, words = status_and_words(refused(zoo, target))
     assert status == 400
     assert target in words
-    assert said in words
+    assert message in words
     assert str(zoo.state.folder) not in words
 
 

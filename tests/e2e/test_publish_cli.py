@@ -199,12 +199,12 @@ def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:
     assert OLD in command.held()
 
 
-@pytest.mark.parametrize(("answer", "removed"), [("n", False), ("", False), ("y", True)])
-def test_on_a_terminal_a_prune_asks(command: Command, answer: str, removed: bool) -> None:
+@pytest.mark.parametrize(("answer", "is_removed"), [("n", False), ("", False), ("y", True)])
+def test_on_a_terminal_a_prune_asks(command: Command, answer: str, is_removed: bool) -> None:
     command.put(OLD, hours=25)
     code, text = command.asked(answer, "--prune")
     assert (code, "Remove them?" in text) == (0, True)
-    assert (OLD in command.held()) is not removed
+    assert (OLD in command.held()) is not is_removed
 
 
 def test_a_prune_that_finds_nothing_asks_nothing(command: Command) -> None:
@@ -217,18 +217,18 @@ def test_a_prune_that_finds_nothing_asks_nothing(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--keep", "3"), "requires --prune"),
         (("--prune", "--keep", "-1"), "should be greater than or equal to 0"),
     ],
 )
 def test_a_number_of_releases_that_makes_no_sense_is_refused(
-    command: Command, arguments: tuple[str, ...], said: str
+    command: Command, arguments: tuple[str, ...], message: str
 ) -> None:
     process = command.run(*arguments)
     assert process.returncode == 2
-    assert said in " ".join(process.stderr.replace("│", " ").split())
+    assert message in " ".join(process.stderr.replace("│", " ").split())
     assert command.held() == []
 
 

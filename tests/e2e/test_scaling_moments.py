@@ -153,9 +153,9 @@ def watched(account: ScaledAccount, monkeypatch: pytest.MonkeyPatch) -> Iterator
         account.look(result["EndpointStatus"] if isinstance(result, dict) else result.endpoint_status)
         return result
 
-    def step(self: EmbeddedStack, declared: Any, status: str, **told: Any) -> None:
-        tell(self, declared, status, **told)
-        steps.append(f"{declared.logical_id} {status}")
+    def step(self: EmbeddedStack, declared_values: Any, status: str, **messages: Any) -> None:
+        tell(self, declared_values, status, **messages)
+        steps.append(f"{declared_values.logical_id} {status}")
         for moment in account_moments:
             moment(steps)
 

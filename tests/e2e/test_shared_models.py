@@ -130,20 +130,20 @@ def test_a_model_that_no_route_leads_to_cannot_be_called(triton: SharedModels) -
 
 
 @pytest.mark.parametrize(
-    ("route", "name", "shape", "wanted"),
+    ("route", "name", "shape", "expected_numbers"),
     [
         ("resnet-tensors", "input", (2, 3, 224, 224), (2, 1000)),
         ("yolov5-tensors", "images", (1, 3, 640, 640), (1, 25_200, 85)),
     ],
 )
 def test_tensors_of_megabytes_pass_in_binary_form_both_ways(
-    triton: SharedModels, route: str, name: str, shape: tuple[int, ...], wanted: tuple[int, ...]
+    triton: SharedModels, route: str, name: str, shape: tuple[int, ...], expected_numbers: tuple[int, ...]
 ) -> None:
     payload = encode({name: np.full(shape, 0.5, np.float32)})
     headers = {"Content-Type": payload.content_type, "X-Amzn-SageMaker-Custom-Attributes": f"model={route}"}
     answer = triton.server.pool.request("POST", "/invocations", body=payload.body, headers=headers)
     assert answer.status == 200
-    assert decode(answer.data, answer.headers["Content-Type"])["output"].shape == wanted
+    assert decode(answer.data, answer.headers["Content-Type"])["output"].shape == expected_numbers
 
 
 def test_a_version_is_called_by_the_header_and_by_the_body(triton: SharedModels) -> None:
@@ -227,7 +227,7 @@ def test_the_tensors_of_each_model_are_those_of_the_source(triton: SharedModels)
 
 
 @pytest.mark.parametrize(
-    ("model", "name", "text", "said"),
+    ("model", "name", "text", "message"),
     [
         ("resnet_image", "img", "%%%", "img is not base64"),
         ("yolov5_image", "img", "bm8gcGljdHVyZQ==", "img is not a picture"),
@@ -235,15 +235,15 @@ def test_the_tensors_of_each_model_are_those_of_the_source(triton: SharedModels)
     ],
 )
 def test_what_a_caller_did_wrong_has_status_400_and_is_named(
-    triton: SharedModels, model: str, name: str, text: str, said: str
+    triton: SharedModels, model: str, name: str, text: str, message: str
 ) -> None:
     status, report = triton.ask(model, {name: {**BYTES, "data": [text]}})
-    assert (status, report.startswith(said)) == (400, True)
+    assert (status, report.startswith(message)) == (400, True)
 
 
-@pytest.mark.parametrize("written", SAMPLES, ids=lambda written: written["name"])
-def test_the_samples_are_what_the_routes_answer(triton: SharedModels, written: dict[str, Any]) -> None:
-    (sample,) = CheckedSample.all_of(json.dumps([written]))
+@pytest.mark.parametrize("written_values", SAMPLES, ids=lambda written_value: written_value["name"])
+def test_the_samples_are_what_the_routes_answer(triton: SharedModels, written_values: dict[str, Any]) -> None:
+    (sample,) = CheckedSample.all_of(json.dumps([written_values]))
     body, content_type = sample.request()
     headers = {"Content-Type": content_type, "X-Amzn-SageMaker-Custom-Attributes": sample.attributes}
     answer = triton.server.pool.request("POST", "/invocations", body=body, headers=headers)

@@ -133,11 +133,13 @@ def test_a_stack_that_does_not_exist_or_was_rolled_back_is_left_to_the_cdk_cli(
         assert not is_unchanged(access, synthesised(tmp_path, name), name)
 
 
-@pytest.mark.parametrize("denied", ["DescribeStacks", "GetTemplate"])
+@pytest.mark.parametrize("denied_text", ["DescribeStacks", "GetTemplate"])
 def test_where_a_call_is_denied_the_cdk_cli_decides(
-    aws: EmbeddedAws, name: str, tmp_path: Path, denied: str
+    aws: EmbeddedAws, name: str, tmp_path: Path, denied_text: str
 ) -> None:
     with faulty_s3(aws.url) as proxy:
-        proxy.change_answers(action(denied), lambda _: Answer(403, [("Content-Type", "text/xml")], DENIED))
+        proxy.change_answers(
+            action(denied_text), lambda _: Answer(403, [("Content-Type", "text/xml")], DENIED)
+        )
         access = embedded_access(DEPLOYMENT, proxy.url, KEYS)
         assert not is_unchanged(access, synthesised(tmp_path, name), name)

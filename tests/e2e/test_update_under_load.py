@@ -16,13 +16,13 @@ from triton_fleet.local.triton.runtime import TritonRuntime
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 
-def waiting(begun: Path, go: Path) -> dict[str, str]:
+def waiting(initial_path: Path, go: Path) -> dict[str, str]:
     """A model that says when a call has begun, and answers when it is told to."""
-    os.mkfifo(begun)
+    os.mkfifo(initial_path)
     os.mkfifo(go)
     files = times(3)
     code = files["times/1/model.py"]
-    text = f"    def execute(self, requests):\n        open({str(begun)!r}, 'w').close()\n        open({str(go)!r}).close()\n"
+    text = f"    def execute(self, requests):\n        open({str(initial_path)!r}, 'w').close()\n        open({str(go)!r}).close()\n"
     assert "    def execute(self, requests):\n" in code
     return {**files, "times/1/model.py": code.replace("    def execute(self, requests):\n", text)}
 

@@ -60,12 +60,12 @@ def check(folder: Path, python: Path, *options: str) -> tuple[int, list[str]]:
 
 
 @contextmanager
-def patched(python: Path, path: str, shipped: str, other: str) -> Iterator[None]:
+def patched(python: Path, path: str, shipped_text: str, other_text: str) -> Iterator[None]:
     """Another text in a file of the packages of a Python."""
     [file] = python.parent.parent.glob(f"lib/python*/site-packages/{path}")
     text = file.read_text()
-    assert shipped in text
-    file.write_text(text.replace(shipped, other))
+    assert shipped_text in text
+    file.write_text(text.replace(shipped_text, other_text))
     try:
         yield
     finally:

@@ -113,10 +113,15 @@ def _resolve(root: Path) -> None:
             raise AssertionError("nothing is said") from error
 
 
-def _print(found: list[Finding], root: Path) -> None:
+def _print(findings: list[Finding], root: Path) -> None:
     with redirect_stderr(io.StringIO()) as output:
-        show_findings(found)
-    text = [output.getvalue(), as_json(found, root), as_sarif(found, root, root), as_github(found, root)]
+        show_findings(findings)
+    text = [
+        output.getvalue(),
+        as_json(findings, root),
+        as_sarif(findings, root, root),
+        as_github(findings, root),
+    ]
     "".join(text).encode()
 
 
@@ -151,7 +156,7 @@ def _shipped(clone: Path, spec: Path) -> bytes:
     """
     lock = clone / "locks" / "dev" / f"{spec.stem}.lock.yaml"
     text = spec.read_bytes().replace(b"instance: {count: 2}", b"instance: {type: ml.g4dn.4xlarge, count: 2}")
-    whole = PROFILE.sub(lambda found: _keys_of(clone, found[1].decode(), spec), text)
+    whole = PROFILE.sub(lambda result: _keys_of(clone, result[1].decode(), spec), text)
     rest = [file.read_bytes() for file in (clone / "environments" / "dev.yaml", lock)]
     return SEPARATOR.join(text.replace(spec.stem.encode(), b"sentences") for text in (whole, *rest))
 
@@ -239,7 +244,7 @@ def _nested(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
     return data[:at] + chance.choice((b"[", b"{", b"- ", b"a: ", b"]", b'"')) * deep + data[at:]
 
 
-def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]) -> int:
+def fuzz(what: str, inputs: list[bytes], attempt: Callable[[bytes, float], None]) -> int:
     """Try inputs for some time; keep those that break something."""
     parser = argparse.ArgumentParser(description=f"Fuzz {what}.")
     parser.add_argument("--seconds", type=float, default=60)
@@ -254,7 +259,7 @@ def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]
             break
         number += 1
         try:
-            try_one(data, SECONDS)
+            attempt(data, SECONDS)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} {last.filename}:{last.lineno}"

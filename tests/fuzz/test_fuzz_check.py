@@ -34,10 +34,10 @@ def test_every_seed_is_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [Finding(code="FL101", message="x"), Finding(code="FL101", message=" ", file=None, line=1)]
+    "finding", [Finding(code="FL101", message="x"), Finding(code="FL101", message=" ", file=None, line=1)]
 )
-def test_a_finding_without_a_place_is_told(monkeypatch: pytest.MonkeyPatch, said: Finding) -> None:
-    monkeypatch.setattr(fuzz_check, "all_findings", lambda *_: [said])
+def test_a_finding_without_a_place_is_told(monkeypatch: pytest.MonkeyPatch, finding: Finding) -> None:
+    monkeypatch.setattr(fuzz_check, "all_findings", lambda *_: [finding])
     with pytest.raises(AssertionError, match="without a place"):
         one_input(SEPARATOR.join(USUAL))
 

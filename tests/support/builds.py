@@ -127,6 +127,6 @@ def buildspec(phases: Mapping[str, Any]) -> str:
     return json.dumps({"version": 0.2, "env": {"shell": "bash"}, "phases": phases})
 
 
-def commands(*each: str) -> dict[str, Any]:
+def commands(*text: str) -> dict[str, Any]:
     """The phases of a buildspec that only builds."""
-    return {"build": {"commands": list(each)}}
+    return {"build": {"commands": list(text)}}

@@ -67,7 +67,7 @@ class Clinic:
         logs.put_log_events(logGroupName=group, logStreamName=stream, logEvents=events)
 
 
-def deny(proxy: FaultyS3, wanted: Callable[[Request], bool]) -> None:
+def deny(proxy: FaultyS3, expected_value: Callable[[Request], bool]) -> None:
     """Refuse in the protocol of each service, as AWS does."""
 
     def denied(answer: Answer) -> Answer:
@@ -77,5 +77,5 @@ def deny(proxy: FaultyS3, wanted: Callable[[Request], bool]) -> None:
     def denied_json(answer: Answer) -> Answer:
         return Answer(400, [("Content-Type", "application/json")], b'{"__type": "AccessDeniedException"}')
 
-    proxy.change_answers(lambda each: wanted(each) and "X-Amz-Target" not in each.headers, denied)
-    proxy.change_answers(lambda each: wanted(each) and "X-Amz-Target" in each.headers, denied_json)
+    proxy.change_answers(lambda item: expected_value(item) and "X-Amz-Target" not in item.headers, denied)
+    proxy.change_answers(lambda item: expected_value(item) and "X-Amz-Target" in item.headers, denied_json)

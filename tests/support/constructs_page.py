@@ -99,11 +99,11 @@ def _part(name: str) -> str:
     return "\n".join(text)
 
 
-def _described(documented: object, call: Callable[..., Any]) -> str:
+def _described(documentation: object, call: Callable[..., Any]) -> str:
     """The docstring, and a table of the parameters with what is said of each."""
-    doc = inspect.getdoc(documented) or ""
-    initialiser = inspect.getdoc(documented.__init__) if inspect.isclass(documented) else ""
-    about = {**_keys(documented), **_arguments(doc), **_arguments(initialiser or "")}
+    doc = inspect.getdoc(documentation) or ""
+    initialiser = inspect.getdoc(documentation.__init__) if inspect.isclass(documentation) else ""
+    about = {**_keys(documentation), **_arguments(doc), **_arguments(initialiser or "")}
     rows = [
         f"| `{parameter.name}` | {_code(str(parameter.annotation))} | {_shown(_default(parameter))} | {about.get(parameter.name, '')} |"
         for parameter in _parameters(call)
@@ -113,9 +113,9 @@ def _described(documented: object, call: Callable[..., Any]) -> str:
     return "\n".join([_prose(doc), "", *table])
 
 
-def _keys(documented: object) -> dict[str, str]:
+def _keys(documentation: object) -> dict[str, str]:
     """What the spec says of its keys, for props that are called as they are."""
-    model = SPEC_MODELS.get(getattr(documented, "__name__", ""))
+    model = SPEC_MODELS.get(getattr(documentation, "__name__", ""))
     model_fields = model.model_fields.items() if model else ()
     return {
         name: " ".join((item.description or "").split()).replace("|", "\\|") for name, item in model_fields

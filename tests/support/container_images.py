@@ -54,10 +54,10 @@ def digest_of(content: bytes) -> str:
     return f"sha256:{sha256(content).hexdigest()}"
 
 
-def layer(names: Iterable[str], *, packed: bool = True) -> bytes:
+def layer(names: Iterable[str], *, is_packed: bool = True) -> bytes:
     """A layer with these empty files and, where a name ends in `/`, folders."""
     stream = b"".join([*(folder(name) if name.endswith("/") else file(name) for name in names), END])
-    return gzip.compress(stream, mtime=0) if packed else stream
+    return gzip.compress(stream, mtime=0) if is_packed else stream
 
 
 class ContainerRepository:

@@ -54,7 +54,7 @@ class KilledDeploys:
         self.account.model(f"kills = {number}\n")
         self.account.lock()
 
-    def _finish(self, kill: Kill, said: str) -> None:
+    def _finish(self, kill: Kill, message: str) -> None:
         process = self.account.fleet("deploy", "--env", "dev")
         if process.returncode == 2 and OTHER_AT_WORK in process.stderr:
             self.tally.instructed.append(f"{kill}: {process.stderr.splitlines()[0]}")
@@ -62,7 +62,7 @@ class KilledDeploys:
             process = self.account.fleet("deploy", "--env", "dev")
         else:
             self.tally.continued += 1
-        assert process.returncode == 0, f"{kill}\n{said}\n{process.stdout}{process.stderr}"
+        assert process.returncode == 0, f"{kill}\n{message}\n{process.stdout}{process.stderr}"
         self._wait_for_the_cli()
 
     def _wait_for_the_cli(self) -> None:

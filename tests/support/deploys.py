@@ -80,7 +80,7 @@ class Deploys:
         options = ("--exclusively", "--app", str(root), "--require-approval", "never")
         return cdk.run("deploy", name, *options)
 
-    def interrupt(self, wanted: Callable[[Request], bool], number: signal.Signals) -> tuple[int, str]:
+    def interrupt(self, expected_value: Callable[[Request], bool], number: signal.Signals) -> tuple[int, str]:
         """Deploy, and send a signal when a request was done and before it is answered; exit code and output."""
         came, may_go = threading.Event(), threading.Event()
 
@@ -90,7 +90,7 @@ class Deploys:
             return answer
 
         def is_first(request: Request) -> bool:
-            return not came.is_set() and wanted(request)
+            return not came.is_set() and expected_value(request)
 
         self.proxy.change_answers(is_first, withhold)
         process = self.start_deploy()

@@ -123,7 +123,7 @@ def _joined(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
     remaining_rows = iter(lines)
     for number, line in remaining_rows:
         if document := HERE_DOCUMENT.search(line):
-            read = [text for _, text in takewhile(lambda each: each[1] != document[1], remaining_rows)]
+            read = [text for _, text in takewhile(lambda entry: entry[1] != document[1], remaining_rows)]
             yield Documented(page, number, "\n".join([line, *read, document[1]]))
             continue
         first, held_text = (first, f"{held_text} {line.strip()}") if held_text else (number, line.strip())

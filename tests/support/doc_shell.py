@@ -64,14 +64,14 @@ class Ended:
     err: str
 
 
-def is_as_shown(ended: Ended) -> bool:
+def is_as_shown(end: Ended) -> bool:
     """It exits with 0, or with 1 where errors are shown; in what is shown an ellipsis stands for anything."""
-    text = ended.command.shown
+    text = end.command.shown
     if text is None:
-        return ended.code == 0
+        return end.code == 0
     parts = [r"\s+".join(map(re.escape, part.split())) for part in text.split("…")]
-    match = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", ended.out + ended.err, re.DOTALL)
-    return ended.code == (re.search(r"(^|: | )error\[", text) is not None) and match is not None
+    match = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", end.out + end.err, re.DOTALL)
+    return end.code == (re.search(r"(^|: | )error\[", text) is not None) and match is not None
 
 
 class DocShell:

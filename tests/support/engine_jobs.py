@@ -38,8 +38,10 @@ class ScriptedSageMaker:
         self.waited = 0.0
         self.kind = kind
 
-    def creates(self, expected: dict[str, Any] | None = None) -> None:
-        self.sagemaker.add_response(f"create_{self.kind}_job", {f"{self.noun}JobArn": JOB_ARN}, expected)
+    def creates(self, expected_value: dict[str, Any] | None = None) -> None:
+        self.sagemaker.add_response(
+            f"create_{self.kind}_job", {f"{self.noun}JobArn": JOB_ARN}, expected_value
+        )
 
     def refuses(self, operation: str, code: str, message: str = "", status: int = 400) -> None:
         self.sagemaker.add_client_error(

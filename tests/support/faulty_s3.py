@@ -70,45 +70,45 @@ class FaultyS3:
     _changes: list[tuple[Wanted, Callable[[Answer], Answer]]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def slow_down(self, wanted: Wanted, times: int = 1) -> Fault:
+    def slow_down(self, expected_value: Wanted, times: int = 1) -> Fault:
         """Answer 503 SlowDown."""
-        return self.refuse(wanted, 503, "SlowDown", times)
+        return self.refuse(expected_value, 503, "SlowDown", times)
 
-    def fail(self, wanted: Wanted, times: int = ALWAYS) -> Fault:
+    def fail(self, expected_value: Wanted, times: int = ALWAYS) -> Fault:
         """Answer 500."""
-        return self.refuse(wanted, 500, "InternalError", times)
+        return self.refuse(expected_value, 500, "InternalError", times)
 
-    def deny(self, wanted: Wanted) -> Fault:
+    def deny(self, expected_value: Wanted) -> Fault:
         """Answer 403."""
-        return self.refuse(wanted, 403, "AccessDenied")
+        return self.refuse(expected_value, 403, "AccessDenied")
 
-    def refuse(self, wanted: Wanted, status: int, code: str, times: int = ALWAYS) -> Fault:
+    def refuse(self, expected_value: Wanted, status: int, code: str, times: int = ALWAYS) -> Fault:
         """Answer with an error of S3; nothing reaches S3 itself."""
-        return self._add(wanted, lambda _: error_of(status, code), times)
+        return self._add(expected_value, lambda _: error_of(status, code), times)
 
-    def alter(self, wanted: Wanted, change: Callable[[bytes], bytes]) -> Fault:
+    def alter(self, expected_value: Wanted, change: Callable[[bytes], bytes]) -> Fault:
         """Let other bytes reach S3 than were sent."""
         return self._add(
-            wanted, lambda request: self.forward(replace(request, body=change(request.body))), ALWAYS
+            expected_value, lambda request: self.forward(replace(request, body=change(request.body))), ALWAYS
         )
 
-    def lose_answer(self, wanted: Wanted, times: int = 1) -> Fault:
+    def lose_answer(self, expected_value: Wanted, times: int = 1) -> Fault:
         """Let S3 do what is asked, and break the connection before it says so."""
 
         def done(request: Request) -> None:
             self.forward(request)
 
-        return self._add(wanted, done, times)
+        return self._add(expected_value, done, times)
 
-    def reset(self, wanted: Wanted, times: int = 1) -> Fault:
+    def reset(self, expected_value: Wanted, times: int = 1) -> Fault:
         """Break the connection in the middle of the request's body."""
-        return self._add(wanted, None, times)
+        return self._add(expected_value, None, times)
 
-    def cut(self, wanted: Wanted, times: int = 1) -> Fault:
+    def cut(self, expected_value: Wanted, times: int = 1) -> Fault:
         """Break the connection in the middle of an answer with a body."""
-        return self._add(wanted, lambda request: replace(self.forward(request), is_cut=True), times)
+        return self._add(expected_value, lambda request: replace(self.forward(request), is_cut=True), times)
 
-    def hold(self, wanted: Wanted) -> tuple[threading.Event, threading.Event]:
+    def hold(self, expected_value: Wanted) -> tuple[threading.Event, threading.Event]:
         """Let one request wait; the events tell that it came, and let it go on to S3."""
         came, may_go = threading.Event(), threading.Event()
 
@@ -117,12 +117,12 @@ class FaultyS3:
             may_go.wait()
             return self.forward(request)
 
-        self._add(wanted, wait, 1)
+        self._add(expected_value, wait, 1)
         return came, may_go
 
-    def change_answers(self, wanted: Wanted, change: Callable[[Answer], Answer]) -> None:
+    def change_answers(self, expected_value: Wanted, change: Callable[[Answer], Answer]) -> None:
         """Alter what S3 says."""
-        self._changes.append((wanted, change))
+        self._changes.append((expected_value, change))
 
     def forget(self) -> None:
         """Be as on the first day."""
@@ -131,10 +131,10 @@ class FaultyS3:
             self._faults.clear()
             self._changes.clear()
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, expected_value: Wanted) -> int:
         """How many requests of that kind have come."""
         with self._lock:
-            return sum(map(wanted, self.requests))
+            return sum(map(expected_value, self.requests))
 
     def fault_of(self, request: Request) -> Fault | None:
         """What is to befall a request that has just come, if anything."""
@@ -160,8 +160,10 @@ class FaultyS3:
             answer = change(answer) if expected_values(request) else answer
         return answer
 
-    def _add(self, wanted: Wanted, answer: Callable[[Request], Answer | None] | None, times: int) -> Fault:
-        fault = Fault(wanted, answer, times)
+    def _add(
+        self, expected_value: Wanted, answer: Callable[[Request], Answer | None] | None, times: int
+    ) -> Fault:
+        fault = Fault(expected_value, answer, times)
         self._faults.append(fault)
         return fault
 

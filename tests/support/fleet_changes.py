@@ -47,6 +47,6 @@ def change(
 
 
 def fleet(*endpoints: EndpointChange, **keys: Any) -> FleetChange:
-    actual_endpoints = sorted(endpoints, key=lambda each: each.rank)
+    actual_endpoints = sorted(endpoints, key=lambda item: item.rank)
     place = EnvironmentChange(name="prod", region="us-east-1", endpoints=tuple(actual_endpoints), **keys)
     return FleetChange(reference="main", commit="a" * 40, environments=(place,), prices=PriceBook())

@@ -89,7 +89,7 @@ class Account:
                 )
             if after:
                 answer.meta.events.register(
-                    "after-call", lambda model, parsed, **_: after(model.name, parsed)
+                    "after-call", lambda model, parsed_value, **_: after(model.name, parsed_value)
                 )
             return answer
 
@@ -243,11 +243,17 @@ class Guarded:
         return f"scaling-guard/{self.name}/{self.variant}.json"
 
     def guard(
-        self, step: str, config: str, clients: Clients | None = None, *, former: str = "", **changed: Any
+        self,
+        step: str,
+        config: str,
+        clients: Clients | None = None,
+        *,
+        former: str = "",
+        **changed_values: Any,
     ) -> str:
         """An update of one of the stack's two resources, from the configuration `former`; what it did."""
         return str(
-            self.answer(self.event(step, config, former=former, **changed), clients)["Data"]["Summary"]
+            self.answer(self.event(step, config, former=former, **changed_values), clients)["Data"]["Summary"]
         )
 
     def answer(
@@ -269,7 +275,7 @@ class Guarded:
         """The same when the guard has waited for as long as it may."""
         return self.answer(event, clients, is_late=True)
 
-    def event(self, step: str, config: str, *, former: str = "", **changed: Any) -> Mapping[str, Any]:
+    def event(self, step: str, config: str, *, former: str = "", **changed_values: Any) -> Mapping[str, Any]:
         event: dict[str, Any] = {
             "RequestType": "Update",
             "StackId": self.stack_id,
@@ -278,7 +284,7 @@ class Guarded:
             "ResourceProperties": self.properties(step, config),
             "OldResourceProperties": self.properties(step, former or config),
         }
-        return event | changed
+        return event | changed_values
 
     def properties(self, step: str, config: str) -> dict[str, Any]:
         own = self.own.get(config, [])

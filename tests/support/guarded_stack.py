@@ -46,12 +46,12 @@ class GuardedStack:
         self.scaling, self.sagemaker = client(aws, "application-autoscaling"), client(aws, "sagemaker")
         self.s3 = client(aws, "s3")
 
-    def create(self, type: str, **given: Any) -> None:
-        assert self.stacks.create(self.name, self.resources(type, **given)) == "CREATE_COMPLETE"
+    def create(self, type: str, **given_values: Any) -> None:
+        assert self.stacks.create(self.name, self.resources(type, **given_values)) == "CREATE_COMPLETE"
 
-    def update(self, type: str, *, broken: bool = False, **given: Any) -> str:
+    def update(self, type: str, *, broken: bool = False, **given_values: Any) -> str:
         """The status of the stack; `broken` has a part that fails when all the rest is done."""
-        resources = self.resources(type, **given)
+        resources = self.resources(type, **given_values)
         if broken:
             container = {"Image": "triton", "ModelDataUrl": "s3://data/absent.tar.gz"}
             properties = {

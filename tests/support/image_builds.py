@@ -41,7 +41,7 @@ def image_findings(
     release: str = "25.04",
     arguments: Mapping[str, str] | None = None,
     mode: Mode = Mode.SINGLE,
-    allowed: Sequence[str] = ("docker.io", "evil.example", "nvcr.io", "ghcr.io"),
+    allowed_lines: Sequence[str] = ("docker.io", "evil.example", "nvcr.io", "ghcr.io"),
 ) -> list[Finding]:
     """What the checks find in a folder; the n-th build argument is at line n of the spec.
 
@@ -53,7 +53,7 @@ def image_findings(
             dockerfile=read_dockerfile(folder, triton_image=TRITON, arguments=given_arguments),
             context=read_context(folder),
             release=release,
-            environment=ENVIRONMENT.model_copy(update={"allowed_registries": tuple(allowed)}),
+            environment=ENVIRONMENT.model_copy(update={"allowed_registries": tuple(allowed_lines)}),
             argument_mark=lambda name: Mark(SPEC, list(given_arguments).index(name) + 1, 3),
             mode=mode,
         )

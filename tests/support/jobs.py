@@ -40,7 +40,7 @@ class Jobs:
         *,
         prefix: str = "",
         cluster: dict[str, Any] | None = None,
-        **others: Any,
+        **other_values: Any,
     ) -> str:
         """Start a job; its name."""
         noun = kind.capitalize()
@@ -50,7 +50,7 @@ class Jobs:
             "VolumeSizeInGB": 30,
             **(cluster or {}),
         }
-        common = {f"{noun}JobName": name, "RoleArn": ROLE, **others}
+        common = {f"{noun}JobName": name, "RoleArn": ROLE, **other_values}
         common.setdefault("StoppingCondition", {"MaxRuntimeInSeconds": 600})
         source = {"S3DataType": "S3Prefix", "S3Uri": f"s3://{BUCKET}/{prefix}"}
         if kind == "processing":

@@ -13,11 +13,11 @@ from tests.support.faulty_s3 import ALWAYS, Fault, FaultyS3, Request
 
 Wanted = Callable[[Request], bool]
 FAULTS: dict[str, Callable[[FaultyS3, Wanted], Fault]] = {
-    "throttled": lambda proxy, wanted: proxy.slow_down(wanted, ALWAYS),
-    "failed": lambda proxy, wanted: proxy.fail(wanted),
-    "reset": lambda proxy, wanted: proxy.reset(wanted, ALWAYS),
-    "done without an answer": lambda proxy, wanted: proxy.lose_answer(wanted, ALWAYS),
-    "cut": lambda proxy, wanted: proxy.cut(wanted, ALWAYS),
+    "throttled": lambda proxy, expected_value: proxy.slow_down(expected_value, ALWAYS),
+    "failed": lambda proxy, expected_value: proxy.fail(expected_value),
+    "reset": lambda proxy, expected_value: proxy.reset(expected_value, ALWAYS),
+    "done without an answer": lambda proxy, expected_value: proxy.lose_answer(expected_value, ALWAYS),
+    "cut": lambda proxy, expected_value: proxy.cut(expected_value, ALWAYS),
 }
 
 

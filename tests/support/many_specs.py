@@ -43,13 +43,15 @@ REPOSITORIES = st.sampled_from(
 DIGESTS = st.sampled_from([f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"])
 
 
-def _keys(*, wanted: Mapping[str, Values] | None = None, **optional: Values) -> st.SearchStrategy[Document]:
-    return st.fixed_dictionaries(dict(wanted or {}), optional=optional)
+def _keys(
+    *, expected_values: Mapping[str, Values] | None = None, **optional: Values
+) -> st.SearchStrategy[Document]:
+    return st.fixed_dictionaries(dict(expected_values or {}), optional=optional)
 
 
 SHAPES = st.lists(st.sampled_from(["1", "1x8", "16x8", "32x8", "9999999999x1"]), min_size=3, max_size=3)
 ENGINES = _keys(
-    wanted={"model": MODELS, "onnx": st.just("model.onnx")},
+    expected_values={"model": MODELS, "onnx": st.just("model.onnx")},
     precision=st.sampled_from(["fp32", "fp16", "bf16", "int8", "fp8", "int4"]),
     shapes=st.dictionaries(st.from_regex(r"[^\x00-\x20,'*]{1,8}", fullmatch=True), SHAPES, max_size=2),
     digest=DIGESTS,
@@ -57,7 +59,7 @@ ENGINES = _keys(
     compatibility=st.sampled_from(["none", "ampere+", "same-compute-capability"]),
 )
 ARCHIVES = _keys(
-    wanted={"repository": REPOSITORIES},
+    expected_values={"repository": REPOSITORIES},
     digest=DIGESTS,
     copies=st.integers(1, 3),
     version=st.integers(1, 2**31 - 1),
@@ -66,7 +68,11 @@ ARCHIVES = _keys(
     built_on=TYPES,
 )
 SCALING = _keys(
-    wanted={"min": st.integers(0, 2), "max": st.integers(2, 5), "gpu_utilization": st.floats(1, 100)},
+    expected_values={
+        "min": st.integers(0, 2),
+        "max": st.integers(2, 5),
+        "gpu_utilization": st.floats(1, 100),
+    },
     invocations_per_instance=st.floats(0.001, 1e300),
     scale_in=SECONDS,
     scale_out=SECONDS,
@@ -84,7 +90,7 @@ VPC = {"subnets": ["subnet-0123456789abcdef0"], "security_groups": ["sg-01234567
 
 
 def _by_severity(values: Values) -> Values:
-    return st.one_of(values, st.none(), _keys(wanted={"warning": values}, critical=values))
+    return st.one_of(values, st.none(), _keys(expected_values={"warning": values}, critical=values))
 
 
 ALARMS = _keys(
@@ -152,7 +158,7 @@ CLOUDFORMATION = st.dictionaries(
 )
 ALLOW = st.dictionaries(st.sampled_from([*rules(), "FL999", "FL101"]), st.just("tried once"), max_size=3)
 INSTANCE = _keys(
-    wanted={"type": TYPES},
+    expected_values={"type": TYPES},
     ami=st.sampled_from([ami.name or "unnamed" for ami in amis()] + ["al2-ami-none"]),
     count=st.integers(1, 3),
 )
@@ -207,7 +213,9 @@ def specs(draw: st.DrawFn) -> Document:
             alarms=ALARMS,
             metrics=_keys(triton=st.booleans(), enhanced=st.booleans()),
             network=st.sampled_from([{"isolated": True}, VPC, {**VPC, "isolated": True}]),
-            capture=_keys(wanted={"sample": st.sampled_from(["1%", "100%"])}, requests=st.booleans()),
+            capture=_keys(
+                expected_values={"sample": st.sampled_from(["1%", "100%"])}, requests=st.booleans()
+            ),
             logs=st.just({"retention_days": 1}),
             tags=st.dictionaries(st.sampled_from(["team", "Team", "a"]), st.just("x")),
             container=CONTAINER,
@@ -232,7 +240,7 @@ def locks(draw: st.DrawFn, spec: Document) -> Document:
         )
     ]
     facts = st.dictionaries(MODELS, FACTS, min_size=1, max_size=3)
-    archive = _keys(wanted={"digest": DIGESTS, "size": WHOLE, "models": facts})
+    archive = _keys(expected_values={"digest": DIGESTS, "size": WHOLE, "models": facts})
     held_names = draw(st.lists(st.sampled_from(names), unique=True)) if draw(st.booleans()) else names
     lock: Document = {"endpoint": "sentences", "archives": {name: draw(archive) for name in held_names}}
     return lock | draw(_keys(promoted_from=st.just("staging")))

@@ -58,8 +58,8 @@ def weights(name: str, size: int = 2) -> TensorProto:
     return numpy_helper.from_array(np.zeros(size, np.float32), name)
 
 
-def add(left: str, right: str, to: str) -> onnx.NodeProto:
-    return helper.make_node("Add", [left, right], [to])
+def add(remaining_text: str, right: str, to: str) -> onnx.NodeProto:
+    return helper.make_node("Add", [remaining_text, right], [to])
 
 
 def header_of(content: bytes, budget: Budget | None = None) -> OnnxHeader:

@@ -90,7 +90,7 @@ class PreparedAccount:
 
     @classmethod
     def empty(
-        cls, root: Path, watched: WatchedAws, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
+        cls, root: Path, aws: WatchedAws, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
     ) -> Self:
         """An account that nobody has used yet, and a fleet for it."""
         folder = FleetFolder(root)
@@ -99,9 +99,9 @@ class PreparedAccount:
         folder.write("locks/dev/sentences.lock.yaml", LOCK)
         (root / "repository").mkdir()
         BackendDict.reset()
-        watched.proxy.forget()
+        aws.proxy.forget()
         patch.chdir(root)
-        return cls(folder, watched, patch, capture)
+        return cls(folder, aws, patch, capture)
 
     @property
     def host(self) -> RecordingHost:
@@ -212,10 +212,10 @@ class PreparedAccount:
         )
         self.proxy.change_answers(lambda request: is_call(request, target), lambda _: said_answer)
 
-    def change(self, wanted: Wanted, change: Callable[[bytes], bytes]) -> None:
+    def change(self, expected_value: Wanted, change: Callable[[bytes], bytes]) -> None:
         """Let what is answered to some requests have another body."""
         self.proxy.change_answers(
-            wanted, lambda answer: Answer(answer.status, answer.headers, change(answer.body))
+            expected_value, lambda answer: Answer(answer.status, answer.headers, change(answer.body))
         )
 
     def preflight(self, *arguments: str) -> Told:

@@ -39,9 +39,9 @@ def scene(height: int, width: int) -> Image.Image:
     return Image.fromarray(np.stack([*waves, edges], -1).round().astype(np.uint8))
 
 
-def encoded(image: Image.Image, form: str, **how: Any) -> bytes:
+def encoded(image: Image.Image, form: str, **manner: Any) -> bytes:
     file = io.BytesIO()
-    image.save(file, form, **how)
+    image.save(file, form, **manner)
     return file.getvalue()
 
 
@@ -125,8 +125,8 @@ def unknown() -> dict[str, bytes]:
     """Pipelines beyond the stand-in, by what of them it does not know."""
     from nvidia.dali import fn, types
 
-    def image(x: Any, **how: Any) -> Any:
-        return fn.decoders.image(x, device="cpu", **how)
+    def image(x: Any, **manner: Any) -> Any:
+        return fn.decoders.image(x, device="cpu", **manner)
 
     return {
         "operator Rotate": serialized(lambda x: fn.rotate(image(x), angle=10.0)),

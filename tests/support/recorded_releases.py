@@ -32,13 +32,13 @@ def release(
     letter: str = "a",
     *,
     commit: str | None = "c" * 40,
-    uncommitted: bool = False,
-    who: Actor = ANNA,
+    is_uncommitted: bool = False,
+    actor: Actor = ANNA,
 ) -> Release:
     """A release of one archive; without a spec, one that an earlier version recorded."""
     lock = {"endpoint": "sentences", "archives": {"sentences": archive(letter)}}
     source = (
-        ReleaseSource(actor=who, commit=commit, uncommitted=uncommitted, lock=lock, spec=spec)
+        ReleaseSource(actor=actor, commit=commit, uncommitted=is_uncommitted, lock=lock, spec=spec)
         if spec is not None
         else None
     )

@@ -43,9 +43,9 @@ def split(command: str) -> list[str]:
     return shlex.split(command)
 
 
-def is_meant(named: str, command: str) -> bool:
+def is_meant(name: str, command: str) -> bool:
     """Whether they are one, word by word; a word in capitals stands for any other."""
-    pairs = list(zip(words := split(named), given_lines := split(command), strict=False))
+    pairs = list(zip(words := split(name), given_lines := split(command), strict=False))
     return len(words) == len(given_lines) and all(
         word == second_value or re.fullmatch("[A-Z]+", word) for word, second_value in pairs
     )

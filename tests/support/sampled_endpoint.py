@@ -23,10 +23,10 @@ def refusal(operation: str, code: str, message: str = "", **more: object) -> Cli
     return ClientError({"Error": {"Code": code, "Message": message}, **more}, operation)  # type: ignore[typeddict-item]
 
 
-def model_error(status: int, said: str = "no") -> ClientError:
+def model_error(status: int, message: str = "no") -> ClientError:
     """The container's own refusal, as SageMaker passes it on."""
     return refusal(
-        "InvokeEndpoint", "ModelError", "Received error", OriginalStatusCode=status, OriginalMessage=said
+        "InvokeEndpoint", "ModelError", "Received error", OriginalStatusCode=status, OriginalMessage=message
     )
 
 

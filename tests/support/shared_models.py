@@ -124,9 +124,9 @@ def words_of(response: InferenceResponse) -> str:
     return text
 
 
-def in_base64(image: Image.Image, form: str = "PNG", **how: Any) -> bytes:
+def in_base64(image: Image.Image, form: str = "PNG", **manner: Any) -> bytes:
     file = io.BytesIO()
-    image.save(file, form, **how)
+    image.save(file, form, **manner)
     return base64.b64encode(file.getvalue())
 
 

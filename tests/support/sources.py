@@ -123,9 +123,9 @@ def here(endpoint: str) -> dict[str, Different]:
     }
 
 
-def row(name: str, there: Any, different: Different) -> str:
+def row(name: str, is_there: Any, different: Different) -> str:
     """The line about it in the table of an example's README."""
-    return f"| {name} | {_told(there)} | {_told(different.here)} | {different.why} |"
+    return f"| {name} | {_told(is_there)} | {_told(different.here)} | {different.why} |"
 
 
 def _told(value: Any) -> str:
@@ -149,10 +149,10 @@ def policies(environment: str, endpoint: str) -> list[dict[str, Any]]:
     return [entry["TargetTrackingScalingPolicyConfiguration"] for entry in entries]
 
 
-def _metric(tracked: dict[str, Any]) -> str:
-    if "CustomizedMetricSpecification" in tracked:
-        return str(tracked["CustomizedMetricSpecification"]["MetricName"])
-    return str(tracked["PredefinedMetricSpecification"]["PredefinedMetricType"])
+def _metric(tracked_values: dict[str, Any]) -> str:
+    if "CustomizedMetricSpecification" in tracked_values:
+        return str(tracked_values["CustomizedMetricSpecification"]["MetricName"])
+    return str(tracked_values["PredefinedMetricSpecification"]["PredefinedMetricType"])
 
 
 def config(file: Path) -> dict[str, Any]:

@@ -68,9 +68,9 @@ def onnx_model(
 class RefusedError(Exception):
     """Triton's status and words."""
 
-    def __init__(self, status: int, said: str) -> None:
-        self.status, self.said = status, said
-        super().__init__(f"{status} {said}")
+    def __init__(self, status: int, message: str) -> None:
+        self.status, self.said = status, message
+        super().__init__(f"{status} {message}")
 
 
 def post(

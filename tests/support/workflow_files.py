@@ -29,18 +29,18 @@ def write_environments(fleet: FleetFolder) -> None:
     fleet.environment("", "local")
 
 
-def made(fleet: FleetFolder, *, locked: bool = False, top: Path | None = None) -> Mapping[str, str]:
-    return workflows(fleet.root, (top or fleet.root).resolve(), locked=locked)
+def made(fleet: FleetFolder, *, is_locked: bool = False, top: Path | None = None) -> Mapping[str, str]:
+    return workflows(fleet.root, (top or fleet.root).resolve(), locked=is_locked)
 
 
-def loaded(fleet: FleetFolder, *, locked: bool = False) -> dict[str, dict[Any, Any]]:
-    texts = made(fleet, locked=locked)
+def loaded(fleet: FleetFolder, *, is_locked: bool = False) -> dict[str, dict[Any, Any]]:
+    texts = made(fleet, is_locked=is_locked)
     return {Path(path).stem: yaml.safe_load(text) for path, text in texts.items()}
 
 
-def steps(fleet: FleetFolder, *, locked: bool = False) -> Iterator[tuple[dict[Any, Any], dict[Any, Any]]]:
+def steps(fleet: FleetFolder, *, is_locked: bool = False) -> Iterator[tuple[dict[Any, Any], dict[Any, Any]]]:
     """Each job with each of its steps."""
-    for workflow in loaded(fleet, locked=locked).values():
+    for workflow in loaded(fleet, is_locked=is_locked).values():
         for job in workflow["jobs"].values():
             yield from ((job, step) for step in job["steps"])
 

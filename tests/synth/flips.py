@@ -68,43 +68,52 @@ class Flip:
         )
 
 
-def flip(one: Any, other: Any, **base: Any) -> Flip:
+def flip(first_value: Any, other_value: Any, **base: Any) -> Flip:
     """Two values, over further keys of the spec."""
-    return Flip(one=one, other=other, base=base)
+    return Flip(one=first_value, other=other_value, base=base)
 
 
 def archive(**keys: Any) -> list[Document]:
     return [{**SPEC["models"][0], **keys}]
 
 
-def scaling(one: Any, other: Any, **base: Any) -> Flip:
-    return flip(one, other, scaling={"min": 1, "max": 4, "invocations_per_instance": 60, **base})
+def scaling(first_value: Any, other_value: Any, **base: Any) -> Flip:
+    return flip(
+        first_value, other_value, scaling={"min": 1, "max": 4, "invocations_per_instance": 60, **base}
+    )
 
 
-def schedule(one: Any, other: Any) -> Flip:
-    return scaling(one, other, schedules=[{"name": "day", "at": "cron(0 8 * * ? *)", "min": 2}])
+def schedule(first_value: Any, other_value: Any) -> Flip:
+    return scaling(first_value, other_value, schedules=[{"name": "day", "at": "cron(0 8 * * ? *)", "min": 2}])
 
 
-def rollout(one: Any, other: Any, alarms: Document | None = None, **base: Any) -> Flip:
+def rollout(first_value: Any, other_value: Any, alarms: Document | None = None, **base: Any) -> Flip:
     instance = {"count": 2}
-    return flip(one, other, instance=instance, rollout={"timeout": "4h", **base}, alarms=alarms)
+    return flip(first_value, other_value, instance=instance, rollout={"timeout": "4h", **base}, alarms=alarms)
 
 
-def alarms(key: str, one: Any, other: Any, **base: Any) -> dict[str, Flip]:
+def alarms(key: str, first_value: Any, other_value: Any, **base: Any) -> dict[str, Flip]:
     """Each severity of an alarm's threshold."""
-    return {f"alarms.{key}.{severity}": flip(one, other, **base) for severity in ("warning", "critical")}
+    return {
+        f"alarms.{key}.{severity}": flip(first_value, other_value, **base)
+        for severity in ("warning", "critical")
+    }
 
 
-def sample(one: Any, other: Any) -> Flip:
-    return flip(one, other, samples=[{"name": "one", "inputs": TENSOR}])
+def sample(first_value: Any, other_value: Any) -> Flip:
+    return flip(first_value, other_value, samples=[{"name": "one", "inputs": TENSOR}])
 
 
-def engine(one: Any, other: Any, **base: Any) -> Flip:
-    return flip(one, other, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base)
+def engine(first_value: Any, other_value: Any, **base: Any) -> Flip:
+    return flip(
+        first_value, other_value, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base
+    )
 
 
-def network(one: Any, other: Any) -> Flip:
-    return flip(one, other, network={"subnets": SUBNETS[:2], "security_groups": ["sg-00000001"]})
+def network(first_value: Any, other_value: Any) -> Flip:
+    return flip(
+        first_value, other_value, network={"subnets": SUBNETS[:2], "security_groups": ["sg-00000001"]}
+    )
 
 
 IMAGE_URIS = [f"111122223333.dkr.ecr.us-east-1.amazonaws.com/{name}" for name in ("detector", "reader")]

@@ -86,13 +86,13 @@ def roles(template: Mapping[str, Any]) -> list[Role]:
     ]
 
 
-def _role(id: str, properties: Mapping[str, Any], granted: tuple[Granted, ...]) -> Role:
+def _role(id: str, properties: Mapping[str, Any], grants: tuple[Granted, ...]) -> Role:
     inline = properties.get("Policies", ())
     output = [item for policy in inline for item in _granted(policy["PolicyDocument"], policy["PolicyName"])]
     return Role(
         name=_name(id),
         trusted=tuple(_granted(properties["AssumeRolePolicyDocument"], id)),
-        granted=(*granted, *output),
+        granted=(*grants, *output),
         managed=tuple(joined(policy_arn) for policy_arn in properties.get("ManagedPolicyArns", ())),
         boundary=joined(properties.get("PermissionsBoundary", "")),
     )

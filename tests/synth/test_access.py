@@ -50,9 +50,9 @@ def made(folder: FleetFolder, request: pytest.FixtureRequest) -> Template:
     return templates(folder)[FOUNDATION]
 
 
-def trusts(made: Template) -> dict[str, list[dict[str, Any]]]:
+def trusts(template: Template) -> dict[str, list[dict[str, Any]]]:
     """The trust statements of roles that have a name, by that."""
-    roles = [resource["Properties"] for resource in made.find_resources("AWS::IAM::Role").values()]
+    roles = [resource["Properties"] for resource in template.find_resources("AWS::IAM::Role").values()]
     return {
         role["RoleName"]: role["AssumeRolePolicyDocument"]["Statement"]
         for role in roles
@@ -60,13 +60,13 @@ def trusts(made: Template) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def granted(made: Template, role: str) -> dict[str, tuple[Any, ...]]:
+def granted(template: Template, role: str) -> dict[str, tuple[Any, ...]]:
     """What a role may do: action, resource and condition by statement."""
-    roles = made.find_resources("AWS::IAM::Role")
+    roles = template.find_resources("AWS::IAM::Role")
     (id,) = [id for id, entry in roles.items() if entry["Properties"].get("RoleName") == NAMES[role]]
     (policy,) = [
         resource["Properties"]["PolicyDocument"]["Statement"]
-        for resource in made.find_resources("AWS::IAM::Policy").values()
+        for resource in template.find_resources("AWS::IAM::Policy").values()
         if resource["Properties"]["Roles"] == [{"Ref": id}]
     ]
     keys = ("Action", "Resource", "Condition")

@@ -59,15 +59,15 @@ def functions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
         st.fixed_dictionaries({"Ref": NAMES}),
         st.just({"Fn::GetAtt": ["A", "Arn"]}),
-        st.tuples(PLAIN).map(lambda found: {"Fn::Sub": found[0]}),
+        st.tuples(PLAIN).map(lambda result: {"Fn::Sub": result[0]}),
         st.tuples(PLAIN, st.dictionaries(NAMES, inner, max_size=2)).map(
-            lambda found: {"Fn::Sub": list(found)}
+            lambda result: {"Fn::Sub": list(result)}
         ),
-        st.tuples(PLAIN, st.lists(inner, max_size=4)).map(lambda found: {"Fn::Join": list(found)}),
+        st.tuples(PLAIN, st.lists(inner, max_size=4)).map(lambda result: {"Fn::Join": list(result)}),
         st.tuples(PLAIN, PLAIN, st.sampled_from(PIECES)).map(
-            lambda found: {"Fn::Join": [found[0], {"Fn::Split": [found[2], found[1]]}]}
+            lambda result: {"Fn::Join": [result[0], {"Fn::Split": [result[2], result[1]]}]}
         ),
-        st.tuples(inner, inner).map(lambda found: {"Fn::If": ["Yes", *found]}),
+        st.tuples(inner, inner).map(lambda result: {"Fn::If": ["Yes", *result]}),
         st.lists(inner, max_size=2),
         st.dictionaries(PLAIN, inner, max_size=2),
     )

@@ -125,6 +125,6 @@ def test_an_endpoint_without_samples_is_checked_as_well(folder: FleetFolder) -> 
     folder.lock()
     app = App()
     add_fleet(app, resolve_project(open_project(folder.root, "dev")))
-    endpoint = Template.from_json(max(app.synth().stacks, key=lambda each: len(each.stack_name)).template)
+    endpoint = Template.from_json(max(app.synth().stacks, key=lambda item: len(item.stack_name)).template)
     properties = only(endpoint, "Custom::EndpointCheck")["Properties"]
     assert (properties["Samples"], properties["Warm"]) == ("[]", [])

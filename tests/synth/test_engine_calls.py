@@ -45,13 +45,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineStore]:
         yield store
 
 
-def is_allowed(statements: dict[str, dict[str, Any]], operation: str, asked: dict[str, Any]) -> bool:
+def is_allowed(
+    statements: dict[str, dict[str, Any]], operation: str, requested_values: dict[str, Any]
+) -> bool:
     """Whether a statement covers a call with its conditions, which are those that these roles have."""
-    resource = f"arn:aws:s3:::{BUCKET}" + (f"/{asked['Key']}" if "Key" in asked else "")
+    resource = f"arn:aws:s3:::{BUCKET}" + (f"/{requested_values['Key']}" if "Key" in requested_values else "")
     holds = {
-        "Null": "IfNoneMatch" in asked,
+        "Null": "IfNoneMatch" in requested_values,
         "Bool": operation in PART,
-        "StringLike": str(asked.get("Prefix", "")).startswith(JOBS),
+        "StringLike": str(requested_values.get("Prefix", "")).startswith(JOBS),
     }
     for statement in statements.values():
         actions, resources = (
@@ -98,13 +100,15 @@ def test_every_call_of_the_starter_is_one_that_its_role_allows(
     assert [call for call in calls if not is_allowed(statements, *call)] == []
 
 
-def is_of_sagemaker(asked: dict[str, Any], workspace: str) -> bool:
+def is_of_sagemaker(requested_values: dict[str, Any], workspace: str) -> bool:
     """Whether it is the upload of the job's output, which the test does in SageMaker's place."""
-    return "Body" in asked and str(asked.get("Key", "")).startswith(f"{workspace}output/")
+    return "Body" in requested_values and str(requested_values.get("Key", "")).startswith(
+        f"{workspace}output/"
+    )
 
 
 @pytest.mark.parametrize(
-    ("operation", "key", "expected"),
+    ("operation", "key", "is_expected"),
     [
         ("GetObject", f"{JOBS}engine-1/input/model.onnx", True),
         ("PutObject", f"{JOBS}engine-1/output/model.plan", True),
@@ -117,13 +121,15 @@ def is_of_sagemaker(asked: dict[str, Any], workspace: str) -> bool:
     ],
 )
 def test_with_the_role_of_jobs_even_sagemaker_reaches_files_of_jobs_alone(
-    template: Template, operation: str, key: str, expected: bool
+    template: Template, operation: str, key: str, is_expected: bool
 ) -> None:
     request = {"Key": key, "IfNoneMatch": "*"}
-    assert is_allowed(granted_to_jobs(template), operation, request) is expected
+    assert is_allowed(granted_to_jobs(template), operation, request) is is_expected
 
 
-@pytest.mark.parametrize(("prefix", "expected"), [(f"{JOBS}engine-1/input/", True), ("engines/onnx/", False)])
-def test_it_lists_files_of_jobs_alone(template: Template, prefix: str, expected: bool) -> None:
+@pytest.mark.parametrize(
+    ("prefix", "is_expected"), [(f"{JOBS}engine-1/input/", True), ("engines/onnx/", False)]
+)
+def test_it_lists_files_of_jobs_alone(template: Template, prefix: str, is_expected: bool) -> None:
     request = {"Prefix": prefix}
-    assert is_allowed(granted_to_jobs(template), "ListObjectsV2", request) is expected
+    assert is_allowed(granted_to_jobs(template), "ListObjectsV2", request) is is_expected

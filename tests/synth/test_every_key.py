@@ -98,11 +98,11 @@ def test_every_key_of_an_environment_is_read(key: str, tmp_path: Path) -> None:
     assert first_value != second_value
 
 
-def both(key: str, changed: Flip, seen: Seen, path: Path) -> list[object]:
+def both(key: str, changed_flip: Flip, seen_value: Seen, path: Path) -> list[object]:
     """What is seen with the one value of a key, and with the other."""
     return [
-        seen(fleet(path / str(number), spec, facts=changed.facts), "dev")
-        for number, spec in enumerate(changed.specs(key))
+        seen_value(fleet(path / str(number), spec, facts=changed_flip.facts), "dev")
+        for number, spec in enumerate(changed_flip.specs(key))
     ]
 
 

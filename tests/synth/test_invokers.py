@@ -13,16 +13,16 @@ from tests.synth.conftest import Synth
 SEARCH, ADS = "arn:aws:iam::444455556666:role/search", "arn:aws:iam::777788889999:role/teams/ads"
 
 
-def role_of(made: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def role_of(template: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The trust of the invokers' role, and its statements."""
-    (value,) = [entry["Value"] for name, entry in made.find_outputs("*").items() if name == "InvokerRole"]
+    (value,) = [entry["Value"] for name, entry in template.find_outputs("*").items() if name == "InvokerRole"]
     id = value["Fn::GetAtt"][0]
     (policy,) = [
         resource["Properties"]["PolicyDocument"]["Statement"]
-        for resource in made.find_resources("AWS::IAM::Policy").values()
+        for resource in template.find_resources("AWS::IAM::Policy").values()
         if resource["Properties"]["Roles"] == [{"Ref": id}]
     ]
-    role = made.find_resources("AWS::IAM::Role")[id]["Properties"]
+    role = template.find_resources("AWS::IAM::Role")[id]["Properties"]
     (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
     return statement, policy
 

@@ -46,7 +46,7 @@ def looks(alarm: dict[str, Any]) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "gpu", "memory", "running", "threshold"),
+    ("seconds", "gpu", "memory", "expected_counts", "threshold"),
     [
         (10, (60, 15, 10), (60, 5, 3), (60, 15, 14), 19),
         (30, (60, 15, 10), (60, 5, 3), (60, 15, 14), 7),
@@ -61,13 +61,13 @@ def test_an_alarm_on_utilization_looks_at_the_same_time_in_periods_that_have_a_v
     seconds: int,
     gpu: tuple[int, int, int],
     memory: tuple[int, int, int],
-    running: tuple[int, int, int],
+    expected_counts: tuple[int, int, int],
     threshold: int,
 ) -> None:
     actual_alarms = alarms(folder, seconds)
     assert looks(actual_alarms["GPUUtilization"]) == gpu
     assert looks(actual_alarms["MemoryUtilization"]) == looks(actual_alarms["DiskUtilization"]) == memory
-    assert looks(actual_alarms["running"]) == running
+    assert looks(actual_alarms["running"]) == expected_counts
     assert actual_alarms["running"]["Threshold"] == threshold
 
 
@@ -86,7 +86,7 @@ def test_an_alarm_says_in_which_periods_it_looks(folder: FleetFolder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "period", "running", "change"),
+    ("seconds", "period", "running_text", "change"),
     [
         (10, 60, "cpu_utilization_SampleCount / 6", "DIFF(cpu_utilization_SampleCount) / 6"),
         (60, 60, "CPUUtilization SampleCount", "DIFF(cpu_utilization_SampleCount)"),
@@ -97,13 +97,13 @@ def test_the_dashboard_counts_each_instance_once(
     folder: FleetFolder,
     seconds: int,
     period: int,
-    running: str,
+    running_text: str,
     change: str,
 ) -> None:
     folder.spec(published(seconds))
     dashboard = Dashboard(folder.resolve())
     assert dashboard.lines("Instances running and desired") == {
-        "running": running,
+        "running": running_text,
         "serving calls": "invocations_Sum / invocations_per_instance_Sum",
     }
     assert dashboard.lines("Instances added or removed") == {"change": change}

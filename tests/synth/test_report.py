@@ -80,8 +80,8 @@ def endpoints(found: FleetChange) -> Mapping[str, EndpointChange]:
     return {endpoint.endpoint: endpoint for endpoint in staging.endpoints}
 
 
-def month(hourly: Decimal) -> str:
-    return f"{hourly * 720:,.2f}"
+def month(decimal: Decimal) -> str:
+    return f"{decimal * 720:,.2f}"
 
 
 def test_only_what_changed_is_listed_and_the_riskiest_is_first(

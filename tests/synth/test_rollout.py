@@ -144,7 +144,7 @@ class TestWhichChangesMakeAnotherConfiguration:
     RAW = f"{ALLOWED}cloudformation: {{Endpoint: {{RetainDeploymentConfig: true}}}}\n"
 
     @pytest.mark.parametrize(
-        ("one", "other"),
+        ("first_text", "other_text"),
         [
             (ROLLOUT, ""),
             (ROLLOUT, ROLLOUT.replace("canary: 50%", "canary: 50%, bake: 20m")),
@@ -155,12 +155,12 @@ class TestWhichChangesMakeAnotherConfiguration:
         ],
     )
     def test_what_an_update_is_told_besides_makes_another(
-        self, folder: FleetFolder, one: str, other: str
+        self, folder: FleetFolder, first_text: str, other_text: str
     ) -> None:
-        assert config_id(folder, one) != config_id(folder, other)
+        assert config_id(folder, first_text) != config_id(folder, other_text)
 
     @pytest.mark.parametrize(
-        ("one", "other"),
+        ("first_text", "other_text"),
         [
             (ROLLOUT, ROLLOUT.replace("200ms", "300ms")),
             (ROLLOUT, f"{ROLLOUT}tags: {{team: search}}\n"),
@@ -170,9 +170,9 @@ class TestWhichChangesMakeAnotherConfiguration:
         ],
     )
     def test_what_is_no_update_of_the_endpoint_makes_none(
-        self, folder: FleetFolder, one: str, other: str
+        self, folder: FleetFolder, first_text: str, other_text: str
     ) -> None:
-        assert config_id(folder, one) == config_id(folder, other)
+        assert config_id(folder, first_text) == config_id(folder, other_text)
 
 
 def test_the_endpoint_has_no_property_that_the_digest_leaves_out(folder: FleetFolder) -> None:

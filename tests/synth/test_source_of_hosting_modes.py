@@ -135,9 +135,9 @@ def test_every_mode_publishes_tritons_metrics_under_the_endpoints_own_name(
     assert {name: told_environment.get(name) for name in expected_metrics} == expected_metrics
 
 
-@pytest.mark.parametrize(("name", "type_there"), TABLE.items())
-def test_a_variable_of_the_table_is_typed(name: str, type_there: str) -> None:
-    assert variables()[name].type in TYPES[type_there]
+@pytest.mark.parametrize(("name", "keystrokes"), TABLE.items())
+def test_a_variable_of_the_table_is_typed(name: str, keystrokes: str) -> None:
+    assert variables()[name].type in TYPES[keystrokes]
 
 
 def test_what_a_user_sets_of_the_table_has_a_key_of_its_own() -> None:
@@ -147,9 +147,9 @@ def test_what_a_user_sets_of_the_table_has_a_key_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [*BY_NAME.items(), *((mode, f"`{MODES[mode]}`") for mode in MODES)]
+    ("name", "message"), [*BY_NAME.items(), *((mode, f"`{MODES[mode]}`") for mode in MODES)]
 )
-def test_the_page_of_hosting_modes_tells_of_it(name: str, told: str) -> None:
+def test_the_page_of_hosting_modes_tells_of_it(name: str, message: str) -> None:
     rows = [
         line for line in (ROOT / "docs/hosting-modes.md").read_text().splitlines() if line.startswith("|")
     ]
@@ -159,7 +159,7 @@ def test_the_page_of_hosting_modes_tells_of_it(name: str, told: str) -> None:
         for row, cell in zip(rows, first, strict=True)
         if name in (cell.strip(), *cell.strip("` ,").split("`"))
     )
-    assert told in actual_row
+    assert message in actual_row
 
 
 @pytest.mark.parametrize("endpoint", MODES.values())

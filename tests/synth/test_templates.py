@@ -117,7 +117,7 @@ def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
 
 
 @pytest.mark.parametrize(
-    ("context", "said"),
+    ("context", "message"),
     [
         ({"environment": "dev", "endpoints": "nope"}, "FL120: there is no endpoint 'nope'"),
         *(
@@ -131,12 +131,12 @@ def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
     ],
 )
 def test_wrong_input_ends_synth_with_a_finding_and_no_traceback(
-    tmp_path: Path, context: dict[str, str], said: str
+    tmp_path: Path, context: dict[str, str], message: str
 ) -> None:
     endpoints = [f"endpoints={context['endpoints']}"] if "endpoints" in context else []
     process = synth(tmp_path / "cdk.out", context["environment"], *endpoints)
     assert process.returncode == 1
-    assert said in process.stderr
+    assert message in process.stderr
     assert "Traceback" not in process.stderr
 
 

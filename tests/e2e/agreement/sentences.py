@@ -31,9 +31,9 @@ def sentence(verdict: Verdict, case: Case) -> str:
     return " ".join(text.replace(case.target, _main(case)).split()).rstrip(";. ")
 
 
-def is_tritons(said: str) -> bool:
+def is_tritons(message: str) -> bool:
     """Whether a sentence is the core's own, which ours should have."""
-    return NOT_TRITONS.search(said) is None
+    return NOT_TRITONS.search(message) is None
 
 
 def _main(case: Case) -> str:

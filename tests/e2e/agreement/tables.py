@@ -10,9 +10,9 @@ Change = tuple[str, str, tuple[tuple[str, str], ...], str]
 """Name, what was changed, replacements of texts in the config, and what is appended to it."""
 
 
-def put(name: str, what: str, added: str) -> Change:
+def put(name: str, what: str, added_text: str) -> Change:
     """Something is appended to the config."""
-    return name, what, (), added
+    return name, what, (), added_text
 
 
 def swap(name: str, what: str, *replacements: tuple[str, str], add: str = "") -> Change:

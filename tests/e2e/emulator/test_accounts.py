@@ -35,8 +35,8 @@ def other(aws: EmbeddedAws) -> boto3.Session:
     return boto3.Session(*keys, region_name="us-east-1")
 
 
-def other_client(aws: EmbeddedAws, other: boto3.Session, service: str) -> Any:
-    make: Any = other.client
+def other_client(aws: EmbeddedAws, other_session: boto3.Session, service: str) -> Any:
+    make: Any = other_session.client
     return make(service, endpoint_url=aws.url)
 
 

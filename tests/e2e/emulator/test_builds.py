@@ -64,14 +64,14 @@ def test_commands_share_a_shell_and_phases_share_folder_and_exported_variables(b
 
 
 @pytest.mark.parametrize(
-    ("phase", "others"),
+    ("phase", "other_values"),
     [
         ("pre_build", {"BUILD": None, "POST_BUILD": None, "UPLOAD_ARTIFACTS": None}),
         ("build", {"POST_BUILD": "SUCCEEDED", "UPLOAD_ARTIFACTS": "SUCCEEDED"}),
     ],
 )
 def test_a_command_that_fails_ends_its_phase_and_the_build(
-    builds: Builds, phase: str, others: dict[str, str | None]
+    builds: Builds, phase: str, other_values: dict[str, str | None]
 ) -> None:
     failing_phase = {"commands": ["echo first", "exit 3", "echo never"], "finally": ["echo finally"]}
     after = {"commands": ["echo succeeding $CODEBUILD_BUILD_SUCCEEDING"]}
@@ -85,7 +85,7 @@ def test_a_command_that_fails_ends_its_phase_and_the_build(
     (context,) = failed_phase["contexts"]
     assert context["statusCode"] == "COMMAND_EXECUTION_ERROR"
     assert context["message"].endswith("exit status 3")
-    assert {name: phases(build).get(name) for name in others} == others
+    assert {name: phases(build).get(name) for name in other_values} == other_values
 
 
 def test_a_build_that_is_stopped_may_end_in_order(builds: Builds) -> None:

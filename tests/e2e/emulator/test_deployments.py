@@ -167,9 +167,9 @@ def test_an_alarm_that_goes_off_during_a_stack_s_update_rolls_the_endpoint_back_
     before = stacks.physical_ids("alarmed")
     serve = host.serve
 
-    def serve_with_errors(deployed: Any) -> None:
-        serve(deployed)
-        state = "ALARM" if deployed.container.image == "bad" else "OK"
+    def serve_with_errors(deployed_value: Any) -> None:
+        serve(deployed_value)
+        state = "ALARM" if deployed_value.container.image == "bad" else "OK"
         cloudwatch.set_alarm_state(AlarmName="alarmed-errors", StateValue=state, StateReason="a test")
 
     monkeypatch.setattr(host, "serve", serve_with_errors)
@@ -207,8 +207,8 @@ def test_a_rollback_that_fails_leaves_the_endpoint_with_both_reasons(
     sagemaker.create_endpoint(EndpointName="lost", EndpointConfigName="lost-1")
     serve = host.serve
 
-    def serve_once(deployed: Any) -> None:
-        serve(deployed)
+    def serve_once(deployed_value: Any) -> None:
+        serve(deployed_value)
         cloudwatch.set_alarm_state(AlarmName="lost-errors", StateValue="ALARM", StateReason="a test")
         host.failure = "the GPU is gone"
 

@@ -50,8 +50,8 @@ def stack(stacks: Stacks, request: pytest.FixtureRequest) -> str:
     return name
 
 
-def started(api: Any, **asked: Any) -> dict[str, str]:
-    return {"StackDriftDetectionId": api.detect_stack_drift(**asked)["StackDriftDetectionId"]}
+def started(api: Any, **request: Any) -> dict[str, str]:
+    return {"StackDriftDetectionId": api.detect_stack_drift(**request)["StackDriftDetectionId"]}
 
 
 def detected(api: Any, stack: str, *ids: str) -> dict[str, dict[str, Any]]:

@@ -21,12 +21,12 @@ def builds(aws: EmbeddedAws) -> Builds:
     return Builds(aws)
 
 
-def environment(*, privileged: bool) -> dict[str, Any]:
+def environment(*, is_privileged: bool) -> dict[str, Any]:
     return {
         "Type": "LINUX_CONTAINER",
         "ComputeType": "BUILD_GENERAL1_SMALL",
         "Image": "aws/codebuild/standard:7.0",
-        "PrivilegedMode": privileged,
+        "PrivilegedMode": is_privileged,
         "EnvironmentVariables": [{"Name": "BASE", "Value": IMAGE}],
     }
 
@@ -44,7 +44,7 @@ def test_a_privileged_build_pushes_an_image_that_the_registry_describes(
             f"{BUILD} --build-arg TRITON_IMAGE=$BASE --tag {name} .",
             f"docker push {name}",
         ),
-        Environment=environment(privileged=True),
+        Environment=environment(is_privileged=True),
     )
     source = builds.source("image.zip", zipped({"Dockerfile": DOCKERFILE, "model.py": "x = 1\n"}))
     override = {"sourceTypeOverride": "S3", "sourceLocationOverride": source}
@@ -63,7 +63,7 @@ def test_each_build_has_images_of_its_own(builds: Builds) -> None:
     project = builds.project(
         "own",
         commands("docker image inspect own:1 || echo FROM $BASE > Dockerfile", f"{BUILD} --tag own:1 ."),
-        Environment=environment(privileged=True),
+        Environment=environment(is_privileged=True),
     )
     for _ in range(2):
         lines = builds.lines(builds.ended(builds.start(project)))
@@ -75,6 +75,6 @@ def test_another_build_has_no_stand_in_of_docker(builds: Builds) -> None:
     project = builds.project(
         "plain",
         commands("case $(command -v docker) in */stand_ins/*) exit 1;; esac"),
-        Environment=environment(privileged=False),
+        Environment=environment(is_privileged=False),
     )
     assert builds.ended(builds.start(project))["buildStatus"] == "SUCCEEDED"

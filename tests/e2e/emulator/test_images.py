@@ -24,8 +24,10 @@ def repository(ecr: Any) -> ContainerRepository:
     return ContainerRepository(ecr, f"team/images{next(NUMBERS)}")
 
 
-def manifest_of(repository: ContainerRepository, **wanted: str) -> dict[str, Any]:
-    answer: dict[str, Any] = repository.ecr.batch_get_image(repositoryName=repository.name, imageIds=[wanted])
+def manifest_of(repository: ContainerRepository, **expected_text: str) -> dict[str, Any]:
+    answer: dict[str, Any] = repository.ecr.batch_get_image(
+        repositoryName=repository.name, imageIds=[expected_text]
+    )
     return answer
 
 

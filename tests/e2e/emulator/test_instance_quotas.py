@@ -49,9 +49,9 @@ def create_pooled(sagemaker: Any, name: str, count: int = 1, **more: Any) -> Non
     )
 
 
-def refusal(limit: str, most: int, used: int, delta: int) -> str:
+def refusal(limit: str, maximum: int, used_number: int, delta: int) -> str:
     return (
-        f"The account-level service limit '{limit}' is {most} Instances, with current utilization of {used}"
+        f"The account-level service limit '{limit}' is {maximum} Instances, with current utilization of {used_number}"
         f" Instances and a request delta of {delta} Instances. Please use AWS Service Quotas to request an"
         " increase for this quota. If AWS Service Quotas is not available, contact AWS support to request an"
         " increase for this quota."

@@ -143,7 +143,7 @@ def test_the_name_of_a_job_is_not_used_again(jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"),
+    ("requested_values", "reason"),
     [
         ({"name": "n" * 64}, "'processingJobName' failed to satisfy constraint: Member must have length"),
         (
@@ -160,10 +160,10 @@ def test_the_name_of_a_job_is_not_used_again(jobs: Jobs) -> None:
     ],
 )
 def test_what_sagemaker_refuses_or_has_no_effect_here_is_refused(
-    jobs: Jobs, asked: dict[str, Any], reason: str
+    jobs: Jobs, requested_values: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(ClientError, match=reason):
-        jobs.start("processing", **{"name": "refused", "command": ["true"], **asked})
+        jobs.start("processing", **{"name": "refused", "command": ["true"], **requested_values})
 
 
 def test_an_image_without_a_program_is_refused(jobs: Jobs) -> None:

@@ -76,8 +76,8 @@ def test_a_rollback_that_fails_says_so(
     stacks.create("stuck", endpoint("stuck"))
     serve = host.serve
 
-    def serve_once(deployed: Any) -> None:
-        serve(deployed)
+    def serve_once(deployed_value: Any) -> None:
+        serve(deployed_value)
         host.failure = "the GPU is gone"
 
     monkeypatch.setattr(host, "serve", serve_once)

@@ -11,7 +11,7 @@ from tests.support.embedded_app.scaling import OTHER, TRACKING, actions, code_of
 
 
 @pytest.mark.parametrize(
-    ("wanted", "words"),
+    ("expected_values", "words"),
     [
         (target("absent"), "SageMaker endpoint doesn't exist: endpoint/absent/variant/AllTraffic"),
         (target("there", "Absent"), "SageMaker variant doesn't exist: endpoint/there/variant/Absent"),
@@ -19,14 +19,14 @@ from tests.support.embedded_app.scaling import OTHER, TRACKING, actions, code_of
     ],
 )
 def test_a_variant_that_is_not_served_cannot_be_registered(
-    scaling: Any, sagemaker: Any, wanted: dict[str, str], words: str
+    scaling: Any, sagemaker: Any, expected_values: dict[str, str], words: str
 ) -> None:
     if not sagemaker.list_endpoints(NameContains="there")["Endpoints"]:
         serve(sagemaker, "there")
     with pytest.raises(ClientError, match=words) as refusal:
-        scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=2)
+        scaling.register_scalable_target(**expected_values, MinCapacity=1, MaxCapacity=2)
     assert code_of(refusal) == "ValidationException"
-    ids = [wanted["ResourceId"]]
+    ids = [expected_values["ResourceId"]]
     scalable_targets = scaling.describe_scalable_targets(ServiceNamespace="sagemaker", ResourceIds=ids)
     assert scalable_targets["ScalableTargets"] == []
 

@@ -50,11 +50,11 @@ def activities(scaling: Any, name: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def scaled(sagemaker: Any, scaling: Any, name: str, **suspended: bool) -> None:
+def scaled(sagemaker: Any, scaling: Any, name: str, **is_suspended: bool) -> None:
     """Serve an endpoint with a scaling policy."""
     serve(sagemaker, name)
     scaling.register_scalable_target(
-        **target(name), MinCapacity=1, MaxCapacity=4, SuspendedState={**suspended}
+        **target(name), MinCapacity=1, MaxCapacity=4, SuspendedState={**is_suspended}
     )
     scaling.put_scaling_policy(
         **target(name),

@@ -78,7 +78,7 @@ def test_a_schedule_that_aws_refuses_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changed_values", "words"),
     [
         ({"Timezone": "Europe/Atlantis"}, "Invalid time zone: Europe/Atlantis"),
         ({"Timezone": "Europe"}, "Invalid time zone: Europe"),
@@ -88,9 +88,9 @@ def test_a_schedule_that_aws_refuses_is_refused(
     ],
 )
 def test_a_scheduled_action_that_cannot_be_is_refused(
-    scaling: Any, scheduled: dict[str, str], changed: dict[str, Any], words: str
+    scaling: Any, scheduled: dict[str, str], changed_values: dict[str, Any], words: str
 ) -> None:
-    given_values = {"Schedule": "rate(1 day)", "ScalableTargetAction": {"MinCapacity": 2}} | changed
+    given_values = {"Schedule": "rate(1 day)", "ScalableTargetAction": {"MinCapacity": 2}} | changed_values
     with pytest.raises(ClientError, match=words) as refusal:
         scaling.put_scheduled_action(**scheduled, ScheduledActionName="refused", **given_values)
     assert code_of(refusal) == "ValidationException"

@@ -109,23 +109,23 @@ def test_a_key_without_its_signature_and_a_changed_body_are_refused(gateway: Emb
 CONTENT = "AAAA"
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["one length", "chunks"])
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["one length", "chunks"])
 def test_a_body_that_is_not_the_one_whose_digest_was_signed_is_refused_as_s3_refuses_it(
-    gateway: EmbeddedAws, chunked: bool
+    gateway: EmbeddedAws, is_chunked: bool
 ) -> None:
     url = f"{gateway.url}/digests/key"
     local_session("us-east-1", KEYS).client("s3", endpoint_url=gateway.url).create_bucket(Bucket="digests")
     digest = {"X-Amz-Content-Sha256": sha256(CONTENT.encode()).hexdigest()}
     headers = signed("PUT", url, digest, service="s3", body=CONTENT)
-    assert ask(gateway, "PUT", urlsplit(url).path, headers, body(CONTENT, chunked))[0] == 200
-    status, text = ask(gateway, "PUT", urlsplit(url).path, headers, body("BBBB", chunked))
+    assert ask(gateway, "PUT", urlsplit(url).path, headers, body(CONTENT, is_chunked))[0] == 200
+    status, text = ask(gateway, "PUT", urlsplit(url).path, headers, body("BBBB", is_chunked))
     assert (status, "<Code>XAmzContentSHA256Mismatch</Code>" in text) == (400, True)
     assert ask(gateway, "GET", urlsplit(url).path, signed("GET", url, {}, service="s3"))[1] == CONTENT
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["one length", "chunks"])
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["one length", "chunks"])
 def test_a_digest_in_a_header_does_not_stand_for_another_body_of_another_service(
-    gateway: EmbeddedAws, chunked: bool
+    gateway: EmbeddedAws, is_chunked: bool
 ) -> None:
     form, other_text = (f"Action={action}&Version=2010-05-08" for action in ("ListRoles", "ListUsers"))
     named_values = {
@@ -133,25 +133,25 @@ def test_a_digest_in_a_header_does_not_stand_for_another_body_of_another_service
         "X-Amz-Content-Sha256": sha256(form.encode()).hexdigest(),
     }
     headers = signed("POST", f"{gateway.url}/", named_values, service="iam", body=form)
-    assert "<ListRolesResult>" in ask(gateway, "POST", "/", headers, body(form, chunked))[1]
-    status, text = ask(gateway, "POST", "/", headers, body(other_text, chunked))
+    assert "<ListRolesResult>" in ask(gateway, "POST", "/", headers, body(form, is_chunked))[1]
+    status, text = ask(gateway, "POST", "/", headers, body(other_text, is_chunked))
     assert (status, "<Code>SignatureDoesNotMatch</Code>" in text) == (403, True)
 
 
 @pytest.mark.parametrize(
-    ("payload", "sent"),
+    ("payload", "sent_text"),
     [("UNSIGNED-PAYLOAD", CONTENT), ("STREAMING-UNSIGNED-PAYLOAD-TRAILER", f"4\r\n{CONTENT}\r\n0\r\n\r\n")],
 )
-def test_a_body_that_is_not_signed_may_be_any(gateway: EmbeddedAws, payload: str, sent: str) -> None:
+def test_a_body_that_is_not_signed_may_be_any(gateway: EmbeddedAws, payload: str, sent_text: str) -> None:
     s3, url = (
         local_session("us-east-1", KEYS).client("s3", endpoint_url=gateway.url),
         f"{gateway.url}/unsigned/key",
     )
     s3.create_bucket(Bucket="unsigned")
     named_values = {"X-Amz-Content-Sha256": payload, "X-Amz-Decoded-Content-Length": str(len(CONTENT))}
-    named_values |= {"Content-Encoding": "aws-chunked"} if sent != CONTENT else {}
+    named_values |= {"Content-Encoding": "aws-chunked"} if sent_text != CONTENT else {}
     headers = signed("PUT", url, named_values, service="s3", body=CONTENT)
-    assert ask(gateway, "PUT", urlsplit(url).path, headers, sent)[0] == 200
+    assert ask(gateway, "PUT", urlsplit(url).path, headers, sent_text)[0] == 200
     assert s3.get_object(Bucket="unsigned", Key="key")["Body"].read() == CONTENT.encode()
 
 
@@ -161,9 +161,9 @@ def test_a_digest_that_is_none_is_refused(gateway: EmbeddedAws) -> None:
     assert ask(gateway, "PUT", urlsplit(url).path, headers, CONTENT)[0] == 400
 
 
-def body(text: str, chunked: bool) -> Any:
+def body(text: str, is_chunked: bool) -> Any:
     """A body of known length, or one that is sent in chunks."""
-    return iter([text.encode()]) if chunked else text
+    return iter([text.encode()]) if is_chunked else text
 
 
 def test_a_url_that_was_signed_reads_that_object_alone_and_expires(gateway: EmbeddedAws) -> None:

@@ -102,7 +102,7 @@ def test_counts_and_weights_can_be_changed_on_their_own(sagemaker: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("retain", "excluded", "count", "weight", "sampling"),
+    ("retain", "excluded_lines", "count", "weight", "sampling"),
     [
         (True, [], 3, 0, 20),
         (True, ["DesiredInstanceCount"], 2, 0, 20),
@@ -113,9 +113,9 @@ def test_counts_and_weights_can_be_changed_on_their_own(sagemaker: Any) -> None:
     ],
 )
 def test_an_update_retains_all_but_what_is_excluded(
-    sagemaker: Any, retain: bool, excluded: list[str], count: int, weight: float, sampling: int
+    sagemaker: Any, retain: bool, excluded_lines: list[str], count: int, weight: float, sampling: int
 ) -> None:
-    name = "-".join(["kept", str(retain), *excluded])
+    name = "-".join(["kept", str(retain), *excluded_lines])
     create_config(sagemaker, f"{name}-1", capture=CAPTURE)
     after = {"InitialInstanceCount": 2, "InitialVariantWeight": 5}
     fresh = {"VariantName": "New", "InitialInstanceCount": 4}
@@ -128,7 +128,7 @@ def test_an_update_retains_all_but_what_is_excluded(
         EndpointName=name,
         EndpointConfigName=f"{name}-2",
         RetainAllVariantProperties=retain,
-        ExcludeRetainedVariantProperties=[{"VariantPropertyType": kind} for kind in excluded],
+        ExcludeRetainedVariantProperties=[{"VariantPropertyType": kind} for kind in excluded_lines],
     )
     variants = variants_of(sagemaker, name)
     traffic = variants["AllTraffic"]

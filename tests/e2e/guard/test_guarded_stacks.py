@@ -31,9 +31,9 @@ def with_guard(running: tuple[EmbeddedAws, RecordingHost]) -> EmbeddedAws:
 
 @pytest.fixture
 def make(with_guard: EmbeddedAws, host: RecordingHost) -> Callable[..., GuardedStack]:
-    def make(**given: object) -> GuardedStack:
+    def make(**given_values: object) -> GuardedStack:
         stack = GuardedStack(with_guard, f"scaled-{next(_numbers)}")
-        stack.create(OLD, **given)
+        stack.create(OLD, **given_values)
         return stack
 
     return make
@@ -142,14 +142,14 @@ def scaling(aws: EmbeddedAws, host: RecordingHost, stack: GuardedStack) -> Itera
     assert suspensions == [True]
 
 
-@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("is_broken", [False, True])
 def test_a_deploy_that_begins_while_the_endpoint_scales_is_updated_or_rolled_back_and_scales_as_before(
-    with_guard: EmbeddedAws, host: RecordingHost, make: Callable[..., GuardedStack], broken: bool
+    with_guard: EmbeddedAws, host: RecordingHost, make: Callable[..., GuardedStack], is_broken: bool
 ) -> None:
     stack = make()
     with scaling(with_guard, host, stack):
-        text = stack.update(OLD, image="triton:25.05", broken=broken)
-    assert text == f"UPDATE{'_ROLLBACK' if broken else ''}_COMPLETE"
+        text = stack.update(OLD, image="triton:25.05", broken=is_broken)
+    assert text == f"UPDATE{'_ROLLBACK' if is_broken else ''}_COMPLETE"
     assert_scales(stack, {"GpuUtilization": 60.0})
 
 
@@ -174,9 +174,9 @@ def test_a_rollback_that_begins_while_the_endpoint_scales_waits_for_it(
     stack = make(targets=TWO, is_earlier=is_earlier)
     tell, activities = EmbeddedStack.tell, ExitStack()
 
-    def step(self: EmbeddedStack, declared: Any, status: str, **told: Any) -> None:
-        tell(self, declared, status, **told)
-        if (declared.logical_id, status) == ("Broken", "CREATE_FAILED"):
+    def step(self: EmbeddedStack, declared_values: Any, status: str, **messages: Any) -> None:
+        tell(self, declared_values, status, **messages)
+        if (declared_values.logical_id, status) == ("Broken", "CREATE_FAILED"):
             activities.enter_context(scaling(with_guard, host, stack))
 
     monkeypatch.setattr(EmbeddedStack, "tell", step)

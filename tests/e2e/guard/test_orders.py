@@ -44,9 +44,9 @@ class Update:
     """
 
     def __init__(
-        self, guarded: Guarded, stacks: StackIds, death: Death, *, repeats: bool, goal: str = NEW
+        self, endpoint: Guarded, stacks: StackIds, death: Death, *, repeats: bool, goal: str = NEW
     ) -> None:
-        self._guarded = guarded
+        self._guarded = endpoint
         self._stacks = stacks
         self._death = death
         self._repeats = repeats
@@ -169,14 +169,14 @@ WAYS = [
 
 
 def assert_scaling_is_as_it_was(
-    guarded: Guarded, before: dict[str, object], death: Death, policy: str
+    endpoint: Guarded, before: dict[str, object], death: Death, policy: str
 ) -> None:
     """The same but for the number in the name of the stack's policy, never suspended, and nothing is saved."""
-    values = guarded.registered()
+    values = endpoint.registered()
     for scaling_policy in values["ScalingPolicies"]:
         if scaling_policy["PolicyName"] == policy:
             scaling_policy["PolicyName"] = "Own-1"
-    assert (values, guarded.is_saved()) == (before, False), death
+    assert (values, endpoint.is_saved()) == (before, False), death
 
 
 @pytest.mark.nightly
@@ -249,7 +249,7 @@ def test_a_change_of_the_scaling_alone_and_its_rollback_end_with_one_policy(
         endpoint = make()
         endpoint.own = {OLD: ["Own-1"], NEW: ["Own-2"]}
         unchanged_config = partial(str, endpoint.config(OLD))
-        endpoint.config = lambda _, unchanged=unchanged_config: unchanged()  # type: ignore[method-assign,misc]
+        endpoint.config = lambda _, unchanged_value=unchanged_config: unchanged_value()  # type: ignore[method-assign,misc]
         endpoint.move = lambda instance_type: None  # type: ignore[method-assign]
         as_it_was = endpoint.registered()
         update = Update(endpoint, stack_ids, Death(0, 0), repeats=True)

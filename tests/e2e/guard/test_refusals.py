@@ -70,14 +70,14 @@ def test_a_refusal_of_aws_is_told_with_what_to_do(scaled: Guarded, operation: st
 
 
 @pytest.mark.parametrize(
-    ("operation", "where"),
+    ("operation", "location"),
     [("DescribeScalableTargets", ""), ("PutScalingPolicy", "Gpu"), ("DeleteObject", "")],
 )
 def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(
-    moved: Guarded, stack_ids: StackIds, operation: str, where: str
+    moved: Guarded, stack_ids: StackIds, operation: str, location: str
 ) -> None:
     moved.stack_id = stack_ids.rolling_back
-    clients = moved.account.refusing(operation, "AccessDeniedException", where=where)
+    clients = moved.account.refusing(operation, "AccessDeniedException", where=location)
     did = moved.answer_too_late(moved.event("after", NEW), clients)["Data"]["Summary"]
     assert did.startswith("Reported only, because the stack rolls back: The scaling of ")
     assert f"when calling the {operation} operation" in did

@@ -11,11 +11,11 @@ from scaling_guard.errors import GuardError
 from tests.support.guarded_endpoint import BUCKET, NEW, OLD, OTHER, Guarded, StackIds
 
 
-def answered(guarded: Guarded, request: str, **changed: Any) -> dict[str, Any]:
-    event = dict(guarded.event("before", OLD, RequestType=request, **changed))
+def answered(endpoint: Guarded, request: str, **changed_values: Any) -> dict[str, Any]:
+    event = dict(endpoint.event("before", OLD, RequestType=request, **changed_values))
     if request == "Create":
         del event["PhysicalResourceId"], event["OldResourceProperties"]
-    return guarded.answer(event)
+    return endpoint.answer(event)
 
 
 # --- an update that arrives
@@ -241,10 +241,10 @@ def test_a_configuration_that_was_deleted_counts_as_another_type(scaled: Guarded
 def test_while_an_update_is_in_progress_nothing_is_registered(moved: Guarded) -> None:
     """A target that is registered now would stand in the way of the update back."""
 
-    def after(operation: str, parsed: dict[str, Any]) -> None:
+    def after(operation: str, parsed_values: dict[str, Any]) -> None:
         if operation == "DescribeEndpoint":
-            parsed["EndpointStatus"] = "Updating"
-            parsed["PendingDeploymentSummary"] = {"EndpointConfigName": moved.config(OLD)}
+            parsed_values["EndpointStatus"] = "Updating"
+            parsed_values["PendingDeploymentSummary"] = {"EndpointConfigName": moved.config(OLD)}
 
     with pytest.raises(GuardError, match=f"endpoint {moved.name} is Updating"):
         moved.answer_too_late(moved.event("before", NEW), moved.account.clients(after=after))

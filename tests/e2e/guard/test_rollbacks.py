@@ -32,16 +32,16 @@ def earlier(event: Mapping[str, Any]) -> dict[str, Any]:
     return {**event, "ResourceProperties": properties}
 
 
-def busy(guarded: Guarded) -> Clients:
+def busy(endpoint: Guarded) -> Clients:
     """Clients that see the endpoint Updating until the guard has waited once."""
     states = ["Updating"]
-    guarded.meanwhile = states.clear
+    endpoint.meanwhile = states.clear
 
-    def after(name: str, parsed: dict[str, Any]) -> None:
+    def after(name: str, parsed_values: dict[str, Any]) -> None:
         if name == "DescribeEndpoint" and states:
-            parsed["EndpointStatus"] = states[0]
+            parsed_values["EndpointStatus"] = states[0]
 
-    return guarded.account.clients(after=after)
+    return endpoint.account.clients(after=after)
 
 
 @pytest.mark.parametrize("is_earlier", [False, True])

@@ -18,8 +18,8 @@ ASIDE = {**SUSPENDED, **DYNAMIC}
 """The SuspendedState of an endpoint that is to change: its scheduled actions go on."""
 
 
-def status(guarded: Guarded) -> str:
-    return str(guarded.sagemaker.describe_endpoint(EndpointName=guarded.name)["EndpointStatus"])
+def status(endpoint: Guarded) -> str:
+    return str(endpoint.sagemaker.describe_endpoint(EndpointName=endpoint.name)["EndpointStatus"])
 
 
 # --- another configuration
@@ -122,9 +122,9 @@ def test_an_activity_that_has_not_reached_the_endpoint_is_waited_for(
         {"ActivityId": "1", "StatusCode": "Pending", "Description": "Setting desired instance count to 3."}
     ]
 
-    def after(name: str, parsed: dict[str, Any]) -> None:
+    def after(name: str, parsed_values: dict[str, Any]) -> None:
         if name == "DescribeScalingActivities":
-            parsed["ScalingActivities"] = list(pending_values)
+            parsed_values["ScalingActivities"] = list(pending_values)
 
     scaled.meanwhile = pending_values.clear
     scaled.answer(scaled.event("before", OTHER), scaled.account.clients(after=after))

@@ -51,8 +51,8 @@ class OtherUrl:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ecr, name)
 
-    def get_download_url_for_layer(self, **asked: str) -> Mapping[str, str]:
-        answer = self._ecr.get_download_url_for_layer(**asked)
+    def get_download_url_for_layer(self, **request: str) -> Mapping[str, str]:
+        answer = self._ecr.get_download_url_for_layer(**request)
         return {"downloadUrl": self._url or answer["downloadUrl"] + self._suffix}
 
 
@@ -100,14 +100,14 @@ def test_a_download_ends_where_the_manifest_says_it_does(repository: ContainerRe
     assert "is larger than the 10 bytes of its manifest" in refusal(repository)
 
 
-@pytest.mark.parametrize("changed", [0, -1], ids=["first", "last"])
+@pytest.mark.parametrize("changed_number", [0, -1], ids=["first", "last"])
 def test_other_bytes_than_those_of_the_digest_are_refused(
-    repository: ContainerRepository, changed: int
+    repository: ContainerRepository, changed_number: int
 ) -> None:
     content = bytearray(layer(FILES))
     repository.push([bytes(content)], tag="one")
     digest = digest_of(bytes(content))
-    content[changed] ^= 1
+    content[changed_number] ^= 1
     replace_blob(repository, digest, bytes(content))
     assert refusal(repository).startswith("FL634 ")
 
@@ -193,12 +193,12 @@ def test_a_layer_that_this_python_cannot_read_leaves_its_facts_unknown(
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="this Python cannot read Zstandard")
 def test_a_layer_of_zstandard_is_read(repository: ContainerRepository) -> None:
-    packed_layer = import_module("compression.zstd").compress(layer(FILES, packed=False))
+    packed_layer = import_module("compression.zstd").compress(layer(FILES, is_packed=False))
     repository.push([packed_layer], tag="one")
     assert facts_of(repository).backends == ("python",)
 
 
 def test_a_layer_type_does_not_decide_how_it_is_read(repository: ContainerRepository) -> None:
-    plain = layer(FILES, packed=False)
+    plain = layer(FILES, is_packed=False)
     repository.push(changes={"layers": [repository.blob(plain, LAYER)]}, tag="one")
     assert facts_of(repository).backends == ("python",)

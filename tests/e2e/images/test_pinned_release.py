@@ -31,8 +31,8 @@ def ecr() -> Iterator[Any]:
 class OfAws:
     """The account's repository in place of AWS's; refuses the operations that are named."""
 
-    def __init__(self, repository: ContainerRepository, *denied: str) -> None:
-        self._repository, self._denied, self.meta = repository, denied, repository.ecr.meta
+    def __init__(self, repository: ContainerRepository, *denied_text: str) -> None:
+        self._repository, self._denied, self.meta = repository, denied_text, repository.ecr.meta
 
     def batch_get_image(self, *, registryId: str, **request: Any) -> Any:
         return self._call("BatchGetImage", self._repository.ecr.batch_get_image, request)
@@ -96,12 +96,12 @@ def test_a_digest_that_the_repository_lacks_is_refused(
     assert "does not have" in finding.message
 
 
-@pytest.mark.parametrize("denied", ["BatchGetImage", "GetDownloadUrlForLayer"])
+@pytest.mark.parametrize("denied_text", ["BatchGetImage", "GetDownloadUrlForLayer"])
 def test_what_the_credentials_do_not_show_is_a_warning(
-    folder: FleetFolder, release: ContainerRepository, denied: str
+    folder: FleetFolder, release: ContainerRepository, denied_text: str
 ) -> None:
-    digest = release.push([layer([denied])], config("25.04"))
-    (finding,) = findings(folder, digest, OfAws(release, denied))
+    digest = release.push([layer([denied_text])], config("25.04"))
+    (finding,) = findings(folder, digest, OfAws(release, denied_text))
     assert (finding.code, finding.severity) == ("FL849", Severity.WARNING)
     assert "sagemaker-tritonserver" in finding.hint
 

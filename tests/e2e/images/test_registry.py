@@ -50,7 +50,7 @@ def test_the_layers_tell_backends_packages_and_the_start_script(repository: Cont
     removed_text = "opt/tritonserver/backends/vllm/model.py"
     lower, upper = (
         layer([*FILES, removed_text]),
-        layer([removed_text.replace("model", ".wh.model")], packed=False),
+        layer([removed_text.replace("model", ".wh.model")], is_packed=False),
     )
     repository.push([lower, upper], tag="one")
     facts = facts_of(repository)

@@ -180,14 +180,14 @@ def write(folder: Path, name: str, files: Files) -> None:
 
 
 def ask(
-    folder: Path, runtime: TritonRuntime, name: str, files: Files, asked: RepositoryTarget
+    folder: Path, runtime: TritonRuntime, name: str, files: Files, requested_target: RepositoryTarget
 ) -> TryLoadResult:
     write(folder, name, files)
     return load_in_triton(
         folder / name,
-        runtime.for_release(asked.release) if asked.release else runtime,
-        mode=asked.mode,
-        default_model=asked.default_model or "",
+        runtime.for_release(requested_target.release) if requested_target.release else runtime,
+        mode=requested_target.mode,
+        default_model=requested_target.default_model or "",
     )
 
 

@@ -100,7 +100,7 @@ OUTPUT = 'output { name: "OUT" data_type: TYPE_UINT8 dims: [ -1, -1, 3 ] }'
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "message"),
     [
         (INPUT + OUTPUT, ", model.dali: the stand-in for DALI does not know operator Rotate"),
         (INPUT, "leaves inputs or outputs to its pipeline"),
@@ -108,11 +108,11 @@ OUTPUT = 'output { name: "OUT" data_type: TYPE_UINT8 dims: [ -1, -1, 3 ] }'
     ids=["unknown", "left-out"],
 )
 def test_what_the_stand_in_cannot_serve_is_refused_when_it_is_loaded(
-    triton: ZooTriton, tmp_path: Path, config: str, said: str
+    triton: ZooTriton, tmp_path: Path, config: str, message: str
 ) -> None:
     version = tmp_path / "repository/images/1"
     version.mkdir(parents=True)
     (version.parent / "config.pbtxt").write_text(config)
     (version / "model.dali").write_bytes(b64decode(REAL["unknown"]["operator Rotate"]))
-    with pytest.raises(RefusedError, match=said):
+    with pytest.raises(RefusedError, match=message):
         triton.load(f"refused-{len(config)}", tmp_path / "repository")

@@ -76,11 +76,11 @@ def test_a_stand_in_beside_it_has_the_products_packages_for_itself(starter: Star
     assert call(server, [[1.0, 2.0]]) == [1, 2, 2, 4]
 
 
-@pytest.mark.parametrize("missing", ["", "moto"])
+@pytest.mark.parametrize("missing_text", ["", "moto"])
 def test_a_packed_environment_brings_its_packages_and_no_others(
-    missing: str, starter: Starter, tmp_path: Path
+    missing_text: str, starter: Starter, tmp_path: Path
 ) -> None:
-    code = f"import packed_package\n{f'import {missing}' if missing else ''}\n{DOUBLE}"
+    code = f"import packed_package\n{f'import {missing_text}' if missing_text else ''}\n{DOUBLE}"
     repository = python_model(tmp_path, code)
     python = starter.runtime.python
     packages = python.packages_folder.relative_to(python.prefix)
@@ -103,7 +103,7 @@ def test_a_packed_environment_brings_its_packages_and_no_others(
             'parameters { key: "EXECUTION_ENV_PATH" value'
             ' { string_value: "$$TRITON_MODEL_DIRECTORY/packed.tar.gz" } }'
         )
-    if missing:
+    if missing_text:
         with pytest.raises(HostingError, match="No module named 'moto'"):
             starter.start(repository)
     else:

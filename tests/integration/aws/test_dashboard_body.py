@@ -29,11 +29,11 @@ LATENCY = ["AWS/SageMaker", "ModelLatency", "EndpointName", "sentences", {"stat"
 MINUTE = int(NOW.timestamp()) // 60 * 60
 
 
-def widget(*metrics: Any, **changed: Any) -> dict[str, Any]:
+def widget(*metrics: Any, **changed_values: Any) -> dict[str, Any]:
     properties = {"title": "Latency", "view": "timeSeries", "region": "us-east-1", "metrics": list(metrics)}
-    properties |= changed.pop("properties", {})
+    properties |= changed_values.pop("properties", {})
     box = {"x": 12, "y": 6, "width": 12, "height": 6}
-    return {"type": "metric", **box, "properties": properties, **changed}
+    return {"type": "metric", **box, "properties": properties, **changed_values}
 
 
 def read(*widgets: dict[str, Any]) -> list[Widget]:
@@ -163,7 +163,7 @@ def test_texts_and_questions_to_the_log_are_widgets_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "what"),
+    ("changed_values", "what"),
     [
         ({"type": "alarm", "properties": {"alarms": []}}, "is of the type alarm"),
         ({"type": "log", "properties": {"view": "pie"}}, "is of the type log pie"),
@@ -182,6 +182,6 @@ def test_texts_and_questions_to_the_log_are_widgets_too() -> None:
         ({"properties": {"metrics": [["...", "others"]]}}, "abbreviates"),
     ],
 )
-def test_what_is_not_drawn_is_refused_by_name(changed: dict[str, Any], what: str) -> None:
+def test_what_is_not_drawn_is_refused_by_name(changed_values: dict[str, Any], what: str) -> None:
     with pytest.raises(CannotRunError, match=what):
-        read(widget(LATENCY, **changed))
+        read(widget(LATENCY, **changed_values))

@@ -242,7 +242,7 @@ def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "contains", "refused"),
+    ("changes", "contains", "is_refused"),
     [
         ({}, True, False),
         ({}, False, True),
@@ -252,11 +252,11 @@ def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
     ],
 )
 def test_only_what_ones_own_commit_contains_is_replaced(
-    commands: Commands, changes: dict[str, Any], contains: bool, refused: bool
+    commands: Commands, changes: dict[str, Any], contains: bool, is_refused: bool
 ) -> None:
     leases = commands.of(BOB, contains=contains)
     terms = StackTerms(holder="user/alice", token="t", seconds=0, since=leases.current_time, commit="a" * 40)
-    if refused:
+    if is_refused:
         with pytest.raises(CannotRunError, match="user/alice has de[a-z]+ed") as caught:
             leases.require_newer(STACK, replace(terms, **changes))
         assert "run the command again" in caught.value.remedy

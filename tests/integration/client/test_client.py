@@ -138,7 +138,7 @@ def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: R
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "Your invocation timed out",
         '{"detail":"x"}',
@@ -148,11 +148,11 @@ def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: R
         '{"error":' * 5000,
     ],
 )
-def test_a_refusal_of_another_form_is_told_as_it_is(runtime: RuntimeStandIn, said: str) -> None:
-    more = {"OriginalStatusCode": 0, "OriginalMessage": said}
+def test_a_refusal_of_another_form_is_told_as_it_is(runtime: RuntimeStandIn, message: str) -> None:
+    more = {"OriginalStatusCode": 0, "OriginalMessage": message}
     runtime.answers.append(refusal(424, "ModelError", "Received server error (0)", **more))
     error = refused(runtime)
-    assert (error.message, error.status, error.log) == (said, 0, None)
+    assert (error.message, error.status, error.log) == (message, 0, None)
 
 
 def test_sagemakers_own_refusal_has_its_status_and_code(runtime: RuntimeStandIn) -> None:

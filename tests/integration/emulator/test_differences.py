@@ -28,7 +28,7 @@ def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
 
 
 @pytest.mark.parametrize(
-    ("model", "config", "told"),
+    ("model", "config", "messages"),
     [
         ({}, {}, ()),
         ({"EnableNetworkIsolation": False}, {}, ()),
@@ -50,7 +50,7 @@ def test_what_is_not_done_here_is_told(
     running: tuple[EmbeddedAws, RecordingHost],
     model: dict[str, Any],
     config: dict[str, Any],
-    told: tuple[str, ...],
+    messages: tuple[str, ...],
 ) -> None:
     aws, host = running
     name = f"unlike{len(host.served)}"
@@ -75,4 +75,4 @@ def test_what_is_not_done_here_is_told(
         for id, (kind, properties) in resources.items()
     }
     assert Stacks(aws).create(name, stack) == "CREATE_COMPLETE"
-    assert host.served[-1].unlike == told
+    assert host.served[-1].unlike == messages

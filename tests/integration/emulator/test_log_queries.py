@@ -31,8 +31,8 @@ def stack() -> str:
     return f"stack{next(NUMBERS)}"
 
 
-def query(**changed: Any) -> dict[str, Any]:
-    return {"Errors": {"Type": "AWS::Logs::QueryDefinition", "Properties": {**QUERY, **changed}}}
+def query(**changed_values: Any) -> dict[str, Any]:
+    return {"Errors": {"Type": "AWS::Logs::QueryDefinition", "Properties": {**QUERY, **changed_values}}}
 
 
 def group(**properties: Any) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def role(iam: Any, name: str, *documents: dict[str, Any], **options: str) -> str
 
 
 @pytest.mark.parametrize(
-    ("statements", "allowed"),
+    ("statements", "is_allowed"),
     [
         ([OTHER], False),
         ([ALLOW], True),
@@ -69,10 +69,10 @@ def role(iam: Any, name: str, *documents: dict[str, Any], **options: str) -> str
     ],
 )
 def test_a_statement_holds_by_action_resource_and_namespace_and_a_denial_wins(
-    iam: Any, statements: list[dict[str, Any]], allowed: bool
+    iam: Any, statements: list[dict[str, Any]], is_allowed: bool
 ) -> None:
     name = f"role-{len(iam.list_roles()['Roles'])}"
-    assert may_put_metrics(role(iam, name, policy(*statements)), NAMESPACE) is allowed
+    assert may_put_metrics(role(iam, name, policy(*statements)), NAMESPACE) is is_allowed
 
 
 def test_what_one_policy_allows_another_denies(iam: Any) -> None:
@@ -92,15 +92,15 @@ def test_a_condition_on_what_is_not_known_of_the_call_neither_refuses_nor_denies
 
 
 @pytest.mark.parametrize(
-    ("operator", "allowed"),
+    ("operator", "allowed_values"),
     [("StringLike", False), ("StringNotLike", True), ("StringLikeIfExists", True)],
 )
 def test_a_key_that_the_call_does_not_have_meets_only_what_asks_for_its_absence(
-    iam: Any, operator: str, allowed: bool
+    iam: Any, operator: str, allowed_values: bool
 ) -> None:
     statement = {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": BUCKET}
     arn = role(iam, operator, policy(statement | under(operator, "endpoints/*", "s3:prefix")))
-    assert is_allowed(arn, "s3:ListBucket", {"s3:prefix": None}, resource=BUCKET) is allowed
+    assert is_allowed(arn, "s3:ListBucket", {"s3:prefix": None}, resource=BUCKET) is allowed_values
 
 
 def test_a_boundary_has_to_allow_it_too_where_the_embedded_iam_has_it(iam: Any) -> None:

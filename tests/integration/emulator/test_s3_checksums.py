@@ -63,7 +63,7 @@ def test_one_checksum_is_given_at_most(s3: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("trailer", "status", "said"),
+    ("trailer", "status", "message"),
     [
         (f"x-amz-checksum-crc32:{crc32(b'body')}", 200, ""),
         (f"x-amz-checksum-crc32:{crc32(b'another')}", 400, "<Code>BadDigest</Code>"),
@@ -71,7 +71,7 @@ def test_one_checksum_is_given_at_most(s3: Any) -> None:
     ],
 )
 def test_a_checksum_may_come_behind_the_body_as_the_cdk_cli_sends_it(
-    s3: Any, trailer: str, status: int, said: str
+    s3: Any, trailer: str, status: int, message: str
 ) -> None:
     headers = {
         "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
@@ -85,7 +85,7 @@ def test_a_checksum_may_come_behind_the_body_as_the_cdk_cli_sends_it(
     text = f"4\r\nbody\r\n0\r\n{trailer}\r\n\r\n"
     connection.request("PUT", f"/{BUCKET}/trailer", body=text.encode(), headers=headers)
     answer = connection.getresponse()
-    assert (answer.status, said in answer.read().decode()) == (status, True)
+    assert (answer.status, message in answer.read().decode()) == (status, True)
     connection.close()
     assert s3.get_object(Bucket=BUCKET, Key="trailer")["Body"].read() == b"body"
 

@@ -21,16 +21,16 @@ from tests.support.onnx_graphs import FLOAT, graph_bytes
 from triton_fleet.builds.engines.artifacts import JOBS
 
 
-def require_told(store: EngineStore, exit_code: int, *said: str) -> None:
+def require_told(store: EngineStore, exit_code: int, *message: str) -> None:
     (failure,) = store.failures
     assert failure.problem.exit_code == exit_code
     assert failure.remedy
-    for words in said:
+    for words in message:
         assert words in failure.message
 
 
 @pytest.mark.parametrize(
-    ("exit_code", "variables", "said"),
+    ("exit_code", "variables", "message"),
     [
         (10, {"FLEET_STAND_IN_GPU": ""}, "nvidia-smi shows no GPU (exit code 6): No devices were found"),
         (11, {"FLEET_STAND_IN_GPU": "L4"}, "for an A10G of compute capability 8.6; this is an NVIDIA L4"),
@@ -48,13 +48,13 @@ def test_it_is_said_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
     exit_code: int,
     variables: Mapping[str, str],
-    said: str,
+    message: str,
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     request = store.request()
     assert store.compile(request) == exit_code
-    require_told(store, exit_code, said)
+    require_told(store, exit_code, message)
     assert not (store.outputs / RECORD).exists()
 
 
@@ -93,16 +93,18 @@ def test_an_operator_that_is_not_of_onnx_is_named(store: EngineStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "said"),
+    ("argument", "message"),
     [
         ("--workspace=4096", "Unknown option: --workspace 4096"),
         ("--minShapes=wrong:1x2", 'Cannot find input tensor with name "wrong"'),
     ],
 )
-def test_what_trtexec_does_not_take_is_in_its_own_words(store: EngineStore, argument: str, said: str) -> None:
+def test_what_trtexec_does_not_take_is_in_its_own_words(
+    store: EngineStore, argument: str, message: str
+) -> None:
     request = store.request(arguments=(*ARGUMENTS[3:], argument))
     assert store.compile(request) == 18
-    require_told(store, 18, said)
+    require_told(store, 18, message)
 
 
 def test_trtexec_is_killed_when_the_time_is_over(store: EngineStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,14 +116,14 @@ def request_of(request: EngineRequest) -> ScriptRequest:
 
 
 @pytest.mark.parametrize(
-    ("version", "kept"), [("8.6.1.6", "8.6.1"), ("10.9.0.34", "10.9.0.34"), ("11.1.0.106", "11.1.0.106")]
+    ("version", "kept_text"), [("8.6.1.6", "8.6.1"), ("10.9.0.34", "10.9.0.34"), ("11.1.0.106", "11.1.0.106")]
 )
 def test_the_banner_tells_the_version_where_the_image_does_not(
-    store: EngineStore, monkeypatch: pytest.MonkeyPatch, version: str, kept: str
+    store: EngineStore, monkeypatch: pytest.MonkeyPatch, version: str, kept_text: str
 ) -> None:
     monkeypatch.delenv("TRT_VERSION")
     monkeypatch.setenv("FLEET_STAND_IN_TENSORRT", version)
-    assert require_tensorrt().version == kept
+    assert require_tensorrt().version == kept_text
 
 
 def test_an_image_that_does_not_tell_its_version_is_unfit(

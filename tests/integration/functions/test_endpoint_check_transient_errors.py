@@ -27,9 +27,9 @@ HTML = b"<!DOCTYPE html><html><body>Bad Gateway</body></html>"
 SERVED = json.dumps({"EndpointStatus": "InService", "EndpointConfigName": "new"}).encode()
 
 
-def http(status: int, body: bytes, *, missing: int = 0, **headers: str) -> bytes:
+def http(status: int, body: bytes, *, missing_number: int = 0, **headers: str) -> bytes:
     """An answer as it is on the wire, without so many bytes at its end."""
-    fields = {"Content-Length": str(len(body) + missing), **headers}
+    fields = {"Content-Length": str(len(body) + missing_number), **headers}
     head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
     return f"HTTP/1.1 {status} Said\r\nConnection: close\r\n{head}\r\n".encode() + body
 
@@ -118,8 +118,8 @@ PASSING = {
     "too-many": http(429, b"slowly"),
     **{f"html-{status}": http(status, HTML) for status in (500, 502, 503, 504)},
     **{f"empty-{status}": http(status, b"") for status in (500, 502, 503, 504)},
-    "error-breaks-off": http(503, b"{", missing=9),
-    "body-breaks-off": http(200, SERVED[:9], missing=9),
+    "error-breaks-off": http(503, b"{", missing_number=9),
+    "body-breaks-off": http(200, SERVED[:9], missing_number=9),
     "closed": None,
 }
 
@@ -128,22 +128,24 @@ def test_what_is_right_passes(wire: Wire) -> None:
     assert wire.looked()["IsComplete"] is True
 
 
-@pytest.mark.parametrize("said", PASSING.values(), ids=PASSING)
+@pytest.mark.parametrize("content", PASSING.values(), ids=PASSING)
 @pytest.mark.parametrize("operation", ["described", "invoked"])
-def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, said: bytes | None) -> None:
-    setattr(wire, operation, said)
+def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, content: bytes | None) -> None:
+    setattr(wire, operation, content)
     assert wire.looked() == NOT_YET
     setattr(wire, operation, getattr(Wire(), operation))
     assert wire.looked()["IsComplete"] is True
 
 
 @pytest.mark.parametrize(
-    "said", [b"", http(200, b"{", missing=9), http(503, b"{", missing=9)], ids=["all", "rest", "refusal"]
+    "content",
+    [b"", http(200, b"{", missing_number=9), http(503, b"{", missing_number=9)],
+    ids=["all", "rest", "refusal"],
 )
 @pytest.mark.parametrize("operation", ["described", "invoked"])
-def test_what_takes_too_long_is_looked_at_again(wire: Wire, operation: str, said: bytes) -> None:
+def test_what_takes_too_long_is_looked_at_again(wire: Wire, operation: str, content: bytes) -> None:
     wire.seconds = 0.1
-    setattr(wire, operation, said)
+    setattr(wire, operation, content)
     assert wire.looked() == NOT_YET
 
 

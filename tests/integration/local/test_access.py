@@ -199,15 +199,15 @@ def test_what_failed_before_a_deploy_that_began_nothing_is_not_reported_as_its_f
 
 
 @pytest.mark.parametrize(
-    ("created", "words"),
+    ("is_created", "words"),
     [
         (False, "what was served before is still served"),
         (True, "nothing was deployed before; the stack was rolled back"),
     ],
 )
-def test_a_failure_tells_what_is_served_now(created: bool, words: str) -> None:
+def test_a_failure_tells_what_is_served_now(is_created: bool, words: str) -> None:
     history: Any = Events(("x", "CREATE_FAILED", "no"), ("stack", "CREATE_IN_PROGRESS", "User Initiated"))
-    assert f"{words}; {LOGS}" in str(deploy_failure(history, "s", "", LOGS, is_new=created))
+    assert f"{words}; {LOGS}" in str(deploy_failure(history, "s", "", LOGS, is_new=is_created))
 
 
 @pytest.mark.parametrize(

@@ -72,16 +72,16 @@ def test_a_gauge_goes_once_a_minute_however_often_it_is_published(fleet: Fleet) 
     assert fleet.published("LoadedModelCount", ENDPOINTS) == [2, 2]
 
 
-@pytest.mark.parametrize(("second", "published"), [(44, []), (45, [2])])
+@pytest.mark.parametrize(("second", "published_numbers"), [(44, []), (45, [2])])
 def test_in_the_background_a_gauge_goes_when_its_minute_is_nearly_over(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, second: int, published: list[float]
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, second: int, published_numbers: list[float]
 ) -> None:
     monkeypatch.setattr(module, "SECONDS_BETWEEN", 0.01)
     fleet.now = NOW.timestamp() // 60 * 60 + second
     fleet.publisher.start()
     assert all(fleet.asked.acquire(timeout=10) for _ in range(3))
     fleet.publisher.stop()
-    assert fleet.published("LoadedModelCount", ENDPOINTS) == published
+    assert fleet.published("LoadedModelCount", ENDPOINTS) == published_numbers
 
 
 def test_it_publishes_in_the_background_until_it_is_stopped(

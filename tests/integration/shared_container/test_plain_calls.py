@@ -192,15 +192,19 @@ class TestAnswer:
 
     @pytest.mark.parametrize("status", [400, 409, 429, 500, 501])
     @pytest.mark.parametrize(
-        ("given", "expected"),
+        ("given_text", "expected_text"),
         [(JSON, JSON), ("text/plain", JSON), (None, JSON), ("text/html", "text/plain")],
     )
     def test_an_error_is_passed_on_as_it_is(
-        self, router: Router, status: int, given: str | None, expected: str
+        self, router: Router, status: int, given_text: str | None, expected_text: str
     ) -> None:
-        router.triton.answer = (status, {} if given is None else {"Content-Type": given}, b'{"error":"own"}')
+        router.triton.answer = (
+            status,
+            {} if given_text is None else {"Content-Type": given_text},
+            b'{"error":"own"}',
+        )
         answer = router.call("model=resnet")
-        assert (answer.status, answer.headers["Content-Type"]) == (status, expected)
+        assert (answer.status, answer.headers["Content-Type"]) == (status, expected_text)
         assert answer.body == b'{"error":"own"}'
         assert len(router.triton.asked) == 1
 
@@ -252,7 +256,7 @@ class TestOwnErrors:
 
 class TestLog:
     @pytest.mark.parametrize(
-        ("attributes", "content_type", "named"),
+        ("attributes", "content_type", "named_values"),
         [
             ("model=resnet", JSON, {"route": "resnet"}),
             ("model=resnet;version=12", JSON, {"route": "resnet", "version": "12"}),
@@ -263,11 +267,16 @@ class TestLog:
     )
     @pytest.mark.parametrize("status", [200, 400, 502])
     def test_a_line_has_the_route_and_version_of_the_call(
-        self, router: Router, attributes: str | None, content_type: str, named: dict[str, str], status: int
+        self,
+        router: Router,
+        attributes: str | None,
+        content_type: str,
+        named_values: dict[str, str],
+        status: int,
     ) -> None:
         router.triton.answer = (status, {}, b"{}")
         before = len(router.lines())
-        status = status if named else SCRIPT
+        status = status if named_values else SCRIPT
         assert router.call(attributes, content_type).status == status
         for _ in range(SECONDS * 50):
             if len(router.lines()) > before:
@@ -275,4 +284,4 @@ class TestLog:
             time.sleep(0.02)
         line = router.lines()[-1]
         assert line["message"] == f"POST /invocations {status}"
-        assert {key: line[key] for key in ("route", "version") if key in line} == named
+        assert {key: line[key] for key in ("route", "version") if key in line} == named_values

@@ -134,8 +134,8 @@ def test_a_holder_that_is_about_to_start_is_waited_for(publisher: Publisher) -> 
 
     class Progress(SilentProgress):
         def build(self, name: str) -> Any:
-            def tell(said: str) -> None:
-                lines.append(said)
+            def tell(message: str) -> None:
+                lines.append(message)
                 publisher.codebuild.leave(f"engines/plans/{publisher.hex}/")
 
             return nullcontext(tell)

@@ -58,15 +58,15 @@ def test_where_the_target_has_another_gpu_nothing_is_copied(tested: Promotion) -
     assert tested.keys("prod") == []
 
 
-@pytest.mark.parametrize("there", [b"", small_onnx("other")], ids=["gone", "changed"])
+@pytest.mark.parametrize("there_content", [b"", small_onnx("other")], ids=["gone", "changed"])
 def test_where_the_store_has_lost_it_and_the_onnx_model_is_another_it_is_to_be_promoted_again(
-    tested: Promotion, there: bytes
+    tested: Promotion, there_content: bytes
 ) -> None:
     tested.promote()
     for key in tested.keys("prod", "archives/"):
         tested.s3("prod").delete_object(Bucket=tested.bucket("prod"), Key=key)
-    if there:
-        (tested.folder.root / "onnx/sentences.onnx").write_bytes(there)
+    if there_content:
+        (tested.folder.root / "onnx/sentences.onnx").write_bytes(there_content)
     s3, project = tested.s3("prod"), open_project(tested.folder.root, "prod")
     placeholder: Any = None
     clients = BuildClients(s3=s3, ssm=placeholder, codebuild=placeholder, logs=placeholder)

@@ -188,7 +188,7 @@ def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) 
 
 
 @pytest.mark.parametrize(
-    ("archive", "said"),
+    ("archive", "message"),
     [
         ("HOTEL-ROOMS", "'HOTEL-ROOMS' contains 'OOM': each of its errors would read as out of memory"),
         ("a/../b", "'a/../b' is not an archive's name"),
@@ -196,30 +196,30 @@ def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) 
         ("", "'' is not an archive's name"),
     ],
 )
-def test_a_name_that_no_spec_could_have_is_refused(archive: str, said: str) -> None:
+def test_a_name_that_no_spec_could_have_is_refused(archive: str, message: str) -> None:
     with pytest.raises(FindingsError) as refusal:
         check_archive_name(archive)
     (finding,) = refusal.value.findings
     assert finding.code == "FL335"
-    assert said in finding.message
+    assert message in finding.message
 
 
 @pytest.mark.parametrize(
-    ("base", "line", "now"),
+    ("base", "line", "current_text"),
     [
         (SPEC, 1, "`mode: single`"),
         (LIVE.replace("archive_set: live", "archive_set: locked"), 3, "`archive_set: locked`"),
     ],
 )
 def test_an_endpoint_without_a_live_set_is_refused_with_the_way_to_one(
-    folder: FleetFolder, base: str, line: int, now: str
+    folder: FleetFolder, base: str, line: int, current_text: str
 ) -> None:
     folder.spec(base=base)
     with pytest.raises(FindingsError) as refusal:
         live_set(open_project(folder.root, "dev"), "sentences")
     (finding,) = refusal.value.findings
     assert (finding.code, finding.line) == ("FL333", line)
-    assert f"sentences has no live set: {now} means" in finding.message
+    assert f"sentences has no live set: {current_text} means" in finding.message
     assert finding.hint.endswith("`fleet lock --env dev sentences` and `fleet deploy --env dev sentences`")
 
 
@@ -275,7 +275,7 @@ def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live:
 
 
 @pytest.mark.parametrize(
-    ("repository", "digest", "said"),
+    ("repository", "digest", "message"),
     [
         ("no/folder", None, "FL401: no/folder does not exist"),
         (__file__, None, "is not a folder"),
@@ -286,8 +286,8 @@ def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live:
     ],
 )
 def test_a_repository_that_is_none_is_refused(
-    live: Live, repository: str, digest: str | None, said: str
+    live: Live, repository: str, digest: str | None, message: str
 ) -> None:
     project = open_project(live.folder.root, "dev")
-    with pytest.raises(FindingsError, match=said):
+    with pytest.raises(FindingsError, match=message):
         repository_source(project, project.load("sentences"), "other", repository, digest, lambda: live.s3)

@@ -27,9 +27,9 @@ def victim(aws_url: str, folder: FleetFolder) -> EngineBucket:
     return bucket
 
 
-def refused(bucket: EngineBucket, said: str) -> None:
+def refused(bucket: EngineBucket, message: str) -> None:
     number = len(bucket.clients.codebuild.started)
-    with pytest.raises(FindingsError, match=said) as error_info:
+    with pytest.raises(FindingsError, match=message) as error_info:
         bucket.publish()
     assert [finding.code for finding in error_info.value.findings] == ["FL847"]
     assert len(bucket.clients.codebuild.started) == number

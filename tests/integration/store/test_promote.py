@@ -159,8 +159,8 @@ def test_uncompressed_files_arrive_and_their_marker_is_the_last(promotion: Promo
     assert promotion.promote(to).present == 1
 
 
-def _note(written: list[str]) -> Callable[..., None]:
-    return lambda params, **_: written.append(params["Key"])
+def _note(written_lines: list[str]) -> Callable[..., None]:
+    return lambda params, **_: written_lines.append(params["Key"])
 
 
 def test_files_without_a_marker_are_copied_again(promotion: Promotion) -> None:
@@ -218,7 +218,7 @@ def test_a_tested_live_set_is_promoted(promotion: Promotion) -> None:
 
 
 @pytest.mark.parametrize(
-    ("base", "override", "before", "now"),
+    ("base", "override", "before", "current_text"),
     [
         (MULTI, "models: [{archive: other, repository: x}]", "archives sentences", "archives other"),
         (
@@ -237,14 +237,16 @@ def test_a_tested_live_set_is_promoted(promotion: Promotion) -> None:
     ],
 )
 def test_a_spec_that_asks_for_other_archives_in_the_target_is_refused(
-    promotion: Promotion, base: str, override: str, before: str, now: str
+    promotion: Promotion, base: str, override: str, before: str, current_text: str
 ) -> None:
     promotion.folder.spec(base=base)
     promotion.test()
     environment = promotion.folder.root / "environments/prod.yaml"
     environment.write_text(f"{environment.read_text()}overrides:\n  sentences: {{{override}}}\n")
     (finding,) = findings_of(promotion)
-    assert finding.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
+    assert finding.startswith(
+        f"FL336 sentences was tested in staging with {before}, but prod has {current_text}"
+    )
 
 
 def test_an_archive_that_the_source_has_lost_is_named(promotion: Promotion) -> None:
@@ -274,16 +276,16 @@ def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Pro
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "message"),
     [
         (("staging", "staging"), "staging cannot be promoted to itself"),
         (("local", "prod"), "'local' is this machine"),
     ],
 )
 def test_two_environments_in_accounts_are_needed(
-    promotion: Promotion, names: tuple[str, str], said: str
+    promotion: Promotion, names: tuple[str, str], message: str
 ) -> None:
     promotion.folder.environment(name="local")
     source, target = (open_project(promotion.folder.root, name) for name in names)
-    with pytest.raises(FindingsError, match=f"FL338: {said}"):
+    with pytest.raises(FindingsError, match=f"FL338: {message}"):
         require_two(source, target, LOCAL)

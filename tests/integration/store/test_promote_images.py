@@ -122,15 +122,15 @@ def test_an_image_that_the_source_has_lost_is_to_be_built_again(images: Promoted
     assert "| build it again: `fleet images build --env staging sentences`" in finding
 
 
-@pytest.mark.parametrize("other", [None, DIGEST], ids=["gone", "of another image"])
-def test_an_image_without_its_record_is_not_promoted(images: PromotedImages, other: str | None) -> None:
+@pytest.mark.parametrize("other_text", [None, DIGEST], ids=["gone", "of another image"])
+def test_an_image_without_its_record_is_not_promoted(images: PromotedImages, other_text: str | None) -> None:
     images.build()
     images.promotion.test()
-    if other is None:
+    if other_text is None:
         bucket = images.promotion.bucket("staging")
         images.promotion.s3("staging").delete_object(Bucket=bucket, Key=images.record_key)
     else:
-        images.record(other)
+        images.record(other_text)
     (finding,) = findings_of(images)
     assert finding.startswith("FL337 the record of the image of sentences, s3://triton-fleet-staging-")
     assert "`fleet images build --env staging sentences`" in finding
@@ -165,7 +165,7 @@ def test_a_target_without_its_repository_is_told_what_to_do_first(images: Promot
 
 
 @pytest.mark.parametrize(
-    ("keys", "before", "now"),
+    ("keys", "before", "current_text"),
     [
         (
             {"image": {"build": "../images/detector", "args": {"A": "1"}}},
@@ -176,13 +176,15 @@ def test_a_target_without_its_repository_is_told_what_to_do_first(images: Promot
     ],
 )
 def test_where_the_target_needs_another_image_nothing_is_copied(
-    images: PromotedImages, keys: dict[str, Any], before: str, now: str
+    images: PromotedImages, keys: dict[str, Any], before: str, current_text: str
 ) -> None:
     images.build()
     images.promotion.test()
     override(images.promotion, **keys)
     (finding,) = findings_of(images)
-    assert finding.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
+    assert finding.startswith(
+        f"FL336 sentences was tested in staging with {before}, but prod has {current_text}"
+    )
 
 
 def test_a_target_that_names_the_digest_of_the_tested_base_takes_the_image(images: PromotedImages) -> None:

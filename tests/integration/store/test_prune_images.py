@@ -82,14 +82,14 @@ def test_the_image_of_a_lock_stays_with_its_record(
     ]
 
 
-@pytest.mark.parametrize("named", ["@DIGEST", f":{NEW}"], ids=["by its digest", "by its tag"])
+@pytest.mark.parametrize("name", ["@DIGEST", f":{NEW}"], ids=["by its digest", "by its tag"])
 @pytest.mark.parametrize("several", [False, True])
 def test_the_image_of_a_model_stays(
-    bucket: ArtifactBucket, repository: ContainerRepository, named: str, several: bool
+    bucket: ArtifactBucket, repository: ContainerRepository, name: str, several: bool
 ) -> None:
     built(bucket, repository, OLD)
     digest = built(bucket, repository, NEW)
-    container = {"Image": f"{URI}{named.replace('DIGEST', digest)}"}
+    container = {"Image": f"{URI}{name.replace('DIGEST', digest)}"}
     model(bucket, **({"Containers": [container]} if several else {"PrimaryContainer": container}))
     assert [image.tags for image in prune(bucket).images] == [(OLD,)]
     assert tags(bucket) == [NEW]
@@ -106,15 +106,15 @@ def released(bucket: ArtifactBucket, digest: str) -> None:
         (bucket.folder.root / name).unlink()
 
 
-@pytest.mark.parametrize(("keep", "left"), [(0, []), (1, [NEW]), (2, [OLD, NEW])])
+@pytest.mark.parametrize(("keep", "remaining_lines"), [(0, []), (1, [NEW]), (2, [OLD, NEW])])
 def test_the_images_of_the_last_releases_stay(
-    bucket: ArtifactBucket, repository: ContainerRepository, keep: int, left: list[str]
+    bucket: ArtifactBucket, repository: ContainerRepository, keep: int, remaining_lines: list[str]
 ) -> None:
     for tag in (OLD, NEW):
         released(bucket, built(bucket, repository, tag))
     assert len(bucket.held("releases/")) == 2
     prune(bucket, keep)
-    assert tags(bucket) == left
+    assert tags(bucket) == remaining_lines
 
 
 def test_a_release_of_the_release_s_image_names_none(bucket: ArtifactBucket) -> None:
@@ -129,21 +129,21 @@ def test_images_younger_than_a_day_stay_and_are_counted(
     bucket: ArtifactBucket, repository: ContainerRepository
 ) -> None:
     built(bucket, repository, OLD)
-    plan = work(bucket, now=later(hours=23)).plan()
+    plan = work(bucket, moment=later(hours=23)).plan()
     assert (plan.units, plan.too_young, plan.too_young_images) == ((), 2, 1)
 
 
 def test_an_image_is_as_young_as_its_record(bucket: ArtifactBucket, repository: ContainerRepository) -> None:
     built(bucket, repository, OLD)
 
-    def pushed_long_ago(parsed: dict[str, Any], **_: object) -> None:
-        for image_detail in parsed["imageDetails"]:
+    def pushed_long_ago(parsed_values: dict[str, Any], **_: object) -> None:
+        for image_detail in parsed_values["imageDetails"]:
             image_detail["imagePushedAt"] = later(hours=-1000)
 
     events = bucket.ecr.meta.events
     events.register("after-call.ecr.DescribeImages", pushed_long_ago, unique_id="age")
     try:
-        assert work(bucket, now=later(hours=23)).plan().too_young_images == 1
+        assert work(bucket, moment=later(hours=23)).plan().too_young_images == 1
     finally:
         events.unregister("after-call.ecr.DescribeImages", unique_id="age")
 

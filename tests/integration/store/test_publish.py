@@ -253,16 +253,16 @@ def test_files_that_are_not_compressed_are_published_as_they_are(
     assert artifact_bucket.publish() == PublishResult(present=1)
 
 
-@pytest.mark.parametrize("lost", ["endpoint", "marker"])
-def test_files_that_are_not_all_there_are_made_whole(artifact_bucket: ArtifactBucket, lost: str) -> None:
+@pytest.mark.parametrize("lost_text", ["endpoint", "marker"])
+def test_files_that_are_not_all_there_are_made_whole(artifact_bucket: ArtifactBucket, lost_text: str) -> None:
     artifact_bucket.single(keys=", compression: none")
     artifact_bucket.lock()
     artifact_bucket.publish()
     file = f"{artifact_bucket.endpoints[0].model_data}embed/1/model.py"
     marker = next(key for key in artifact_bucket.held() if key.endswith(".files"))
-    artifact_bucket.s3.delete_object(Bucket=BUCKET, Key=file if lost == "endpoint" else marker)
+    artifact_bucket.s3.delete_object(Bucket=BUCKET, Key=file if lost_text == "endpoint" else marker)
     result = artifact_bucket.publish()
-    assert (result.uploads, result.copies) == (0 if lost == "endpoint" else 1, 1)
+    assert (result.uploads, result.copies) == (0 if lost_text == "endpoint" else 1, 1)
     assert artifact_bucket.body(file) == b"x = 1\n"
     assert artifact_bucket.publish() == PublishResult(present=1)
 

@@ -17,10 +17,10 @@ from triton_fleet.store.prune.prune import BATCH
 
 def test_nothing_younger_than_a_day_goes_and_it_says_so(artifact_bucket: ArtifactBucket) -> None:
     key = artifact_bucket.put(store_key(DIGEST))
-    plan = work(artifact_bucket, now=later(hours=23)).plan()
+    plan = work(artifact_bucket, moment=later(hours=23)).plan()
     assert (plan.units, plan.too_young) == ((), 1)
     old = work(artifact_bucket).plan()
-    work(artifact_bucket, now=later(hours=23)).remove(old)
+    work(artifact_bucket, moment=later(hours=23)).remove(old)
     assert artifact_bucket.held() == [key]
 
 
@@ -35,7 +35,7 @@ def test_what_belongs_together_is_as_young_as_its_last_object(artifact_bucket: A
     ):
         pass  # until the next second, which S3 counts in
     between = stamp + timedelta(hours=24, seconds=1)
-    plan = work(artifact_bucket, now=between).plan()
+    plan = work(artifact_bucket, moment=between).plan()
     assert (plan.units, plan.too_young) == ((), 2)
 
 
@@ -45,7 +45,7 @@ def test_with_a_clock_that_is_wrong_nothing_goes_and_both_clocks_are_told(
 ) -> None:
     key = artifact_bucket.put(store_key(DIGEST))
     current_time = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    pruning = work(artifact_bucket, now=current_time, clock=current_time + timedelta(hours=hours))
+    pruning = work(artifact_bucket, moment=current_time, clock=current_time + timedelta(hours=hours))
     with pytest.raises(
         CannotRunError, match="clock shows .* UTC, and AWS's 2026-11-22 12:00:00 UTC: nothing"
     ):
@@ -65,8 +65,8 @@ def test_age_goes_by_the_clock_that_dates_objects(artifact_bucket: ArtifactBucke
     artifact_bucket.put(store_key(DIGEST))
     edge = datetime.now(UTC) + timedelta(hours=24)
     early_edge, late = edge - timedelta(minutes=2), edge + timedelta(minutes=2)
-    assert work(artifact_bucket, now=early_edge, clock=late).plan().units == ()
-    assert len(work(artifact_bucket, now=late, clock=early_edge).plan().units) == 1
+    assert work(artifact_bucket, moment=early_edge, clock=late).plan().units == ()
+    assert len(work(artifact_bucket, moment=late, clock=early_edge).plan().units) == 1
 
 
 @pytest.mark.parametrize("date", ["", "yesterday"])
@@ -103,13 +103,13 @@ def test_uploads_that_nobody_completed_are_aborted(artifact_bucket: ArtifactBuck
         artifact_bucket.s3.create_multipart_upload(Bucket=BUCKET, Key=key)
     start_time = datetime.now(UTC)
 
-    def say_when(parsed: dict[str, Any], **_: object) -> None:
+    def say_when(parsed_values: dict[str, Any], **_: object) -> None:
         """The embedded S3 says of each upload that it was begun in 2010."""
-        for upload in parsed.get("Uploads", []):
+        for upload in parsed_values.get("Uploads", []):
             upload["Initiated"] = start_time
 
     artifact_bucket.s3.meta.events.register("after-call.s3.ListMultipartUploads", say_when)
-    assert work(artifact_bucket, now=later(hours=23)).plan().uploads == ()
+    assert work(artifact_bucket, moment=later(hours=23)).plan().uploads == ()
     prune(artifact_bucket)
     remaining_uploads = artifact_bucket.s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]
     assert [upload["Key"] for upload in remaining_uploads] == ["engines/c.plan"]
@@ -137,10 +137,10 @@ def refuse(artifact_bucket: ArtifactBucket, key: str) -> None:
         context["refused"] = [entry for entry in objects if entry["Key"] == key]
         params["Delete"]["Objects"] = [entry for entry in objects if entry["Key"] != key] or [{"Key": "none"}]
 
-    def answer(parsed: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+    def answer(parsed_values: dict[str, Any], context: dict[str, Any], **_: object) -> None:
         for entry in context["refused"]:
             error = {"Key": entry["Key"], "Code": "AccessDenied", "Message": "Access Denied"}
-            parsed.setdefault("Errors", []).append(error)
+            parsed_values.setdefault("Errors", []).append(error)
 
     artifact_bucket.s3.meta.events.register("before-parameter-build.s3.DeleteObjects", drop)
     artifact_bucket.s3.meta.events.register("after-call.s3.DeleteObjects", answer)

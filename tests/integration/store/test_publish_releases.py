@@ -131,12 +131,12 @@ def test_a_rollback_is_a_release_and_the_newest_comes_first(bucket: ArtifactBuck
     assert ran[0] == ran[2]
 
 
-@pytest.mark.parametrize(("count", "found"), [(0, 0), (1, 1), (2, 2), (9, 2)])
-def test_as_many_are_read_as_are_asked_for(bucket: ArtifactBucket, count: int, found: int) -> None:
+@pytest.mark.parametrize(("count", "number"), [(0, 0), (1, 1), (2, 2), (9, 2)])
+def test_as_many_are_read_as_are_asked_for(bucket: ArtifactBucket, count: int, number: int) -> None:
     release(bucket, "x = 2\n")
     bucket.requests.clear()
-    assert len(last_releases(bucket.s3, BUCKET, "sentences", count)) == found
-    assert bucket.requests.count("GetObject") == found
+    assert len(last_releases(bucket.s3, BUCKET, "sentences", count)) == number
+    assert bucket.requests.count("GetObject") == number
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "zzz.json", "2027-01-01T00:00:00Z.json", "9/x.json"])

@@ -51,9 +51,9 @@ def release(promotion: Promotion, reference: str | None = None, environment: str
     return earlier_release(open_project(promotion.folder.root, environment), ENDPOINT, reference)
 
 
-def stored(promotion: Promotion, found: EarlierRelease) -> None:
+def stored(promotion: Promotion, release: EarlierRelease) -> None:
     project = open_project(promotion.folder.root, "prod")
-    require_contents(project, found, promotion.s3("prod"), promotion.ecr("prod"))
+    require_contents(project, release, promotion.s3("prod"), promotion.ecr("prod"))
 
 
 def test_the_release_before_the_last_change_comes_back_whole(

@@ -136,7 +136,7 @@ def test_a_lock_of_another_content_than_the_spec_expects_is_stale_without_asking
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "said_message"),
     [
         (
             {"embed/config.pbtxt": b"", "embed/model.py": b""},
@@ -148,12 +148,12 @@ def test_a_lock_of_another_content_than_the_spec_expects_is_stale_without_asking
     ],
 )
 def test_the_layout_is_checked_as_that_of_a_folder(
-    there: Repositories, files: dict[str, bytes], said: str
+    there: Repositories, files: dict[str, bytes], said_message: str
 ) -> None:
     there.prefix(files)
     there.spec("team/", digest(packed(files)))
     finding = there.refused()
-    code, message = said.split("|")
+    code, message = said_message.split("|")
     assert finding.code == code
     assert message in finding.message
 
@@ -199,13 +199,13 @@ def test_a_key_that_is_no_path_is_refused(there: Repositories, key: str, problem
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [("team/none.tar.gz", "the object does not exist"), ("none/", "no objects")],
 )
-def test_what_is_not_there_is_told_by_url(there: Repositories, url: str, said: str) -> None:
+def test_what_is_not_there_is_told_by_url(there: Repositories, url: str, message: str) -> None:
     there.spec(url, f"sha256:{'0' * 64}")
     finding = there.refused()
-    assert (finding.code, finding.message) == ("FL309", f"s3://{BUCKET}/{url}: {said}")
+    assert (finding.code, finding.message) == ("FL309", f"s3://{BUCKET}/{url}: {message}")
 
 
 @pytest.mark.parametrize("url", ["r.tar.gz", "r/"])

@@ -76,9 +76,9 @@ def test_another_content_than_was_locked_is_not_put(bucket: UploadBucket, size: 
     assert bucket.is_empty
 
 
-@pytest.mark.parametrize("locked", [SMALL, LARGE])
+@pytest.mark.parametrize("locked_number", [SMALL, LARGE])
 def test_a_repository_that_has_grown_is_read_no_further_than_was_locked(
-    bucket: UploadBucket, locked: int
+    bucket: UploadBucket, locked_number: int
 ) -> None:
     read = 0
 
@@ -89,8 +89,8 @@ def test_a_repository_that_has_grown_is_read_no_further_than_was_locked(
             sink.write(NOISE)
 
     with pytest.raises(ContentChangedError, match="longer than"), Uploads(bucket.s3) as uploads:
-        uploads.archive(PLACE, grown, digest="sha256:0", size=locked)
-    assert read <= locked + MIB
+        uploads.archive(PLACE, grown, digest="sha256:0", size=locked_number)
+    assert read <= locked_number + MIB
     assert bucket.is_empty
 
 

@@ -64,12 +64,14 @@ def test_a_refusal_that_lasts_is_told_and_leaves_nothing(
     assert bucket.is_empty
 
 
-@pytest.mark.parametrize(("size", "wanted"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"])
+@pytest.mark.parametrize(
+    ("size", "expected_value"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"]
+)
 def test_an_archive_that_arrived_though_the_answer_was_lost_stays_and_is_no_error(
-    bucket: UploadBucket, size: int, wanted: Wanted
+    bucket: UploadBucket, size: int, expected_value: Wanted
 ) -> None:
     stream = Stream(size)
-    fault = bucket.proxy.lose_answer(wanted)
+    fault = bucket.proxy.lose_answer(expected_value)
     bucket.upload(stream)
     assert fault.seen == 1
     assert len(gzip.decompress(bucket.body(PLACE.key))) == stream.size
@@ -101,21 +103,25 @@ def test_an_upload_that_somebody_else_has_ended_is_told_and_no_parts_are_said_to
     assert bucket.is_empty
 
 
-@pytest.mark.parametrize(("size", "wanted"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"])
+@pytest.mark.parametrize(
+    ("size", "expected_value"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"]
+)
 def test_a_conflict_with_another_writer_is_tried_again(
-    bucket: UploadBucket, size: int, wanted: Wanted
+    bucket: UploadBucket, size: int, expected_value: Wanted
 ) -> None:
-    fault = bucket.proxy.refuse(wanted, 409, "ConditionalRequestConflict", times=2)
+    fault = bucket.proxy.refuse(expected_value, 409, "ConditionalRequestConflict", times=2)
     assert bucket.upload(Stream(size))
     assert fault.seen == 2
     assert bucket.uploads == []
 
 
-@pytest.mark.parametrize(("size", "wanted"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"])
+@pytest.mark.parametrize(
+    ("size", "expected_value"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"]
+)
 def test_a_conflict_that_lasts_is_told_and_leaves_nothing(
-    bucket: UploadBucket, size: int, wanted: Wanted
+    bucket: UploadBucket, size: int, expected_value: Wanted
 ) -> None:
-    bucket.proxy.refuse(wanted, 409, "ConditionalRequestConflict")
+    bucket.proxy.refuse(expected_value, 409, "ConditionalRequestConflict")
     with pytest.raises(CannotRunError, match="could not be written: .*ConditionalRequestConflict"):
         bucket.upload(Stream(size))
     assert bucket.is_empty
@@ -142,11 +148,13 @@ def test_an_upload_that_cannot_be_ended_after_its_source_broke_off_tells_both(bu
         uploads.archive(PLACE, broken, digest=stream.digest, size=stream.size)
 
 
-@pytest.mark.parametrize(("size", "wanted"), [(SMALL, is_put), (LARGE, is_part_2)], ids=["put", "part"])
+@pytest.mark.parametrize(
+    ("size", "expected_value"), [(SMALL, is_put), (LARGE, is_part_2)], ids=["put", "part"]
+)
 def test_bytes_that_change_on_their_way_are_refused_by_their_checksum(
-    bucket: UploadBucket, size: int, wanted: Wanted
+    bucket: UploadBucket, size: int, expected_value: Wanted
 ) -> None:
-    bucket.proxy.alter(wanted, lambda body: bytes([body[0] ^ 1]) + body[1:])
+    bucket.proxy.alter(expected_value, lambda body: bytes([body[0] ^ 1]) + body[1:])
     with pytest.raises(CannotRunError, match="could not be written: .*XAmzContentSHA256Mismatch"):
         bucket.upload(Stream(size))
     assert bucket.is_empty

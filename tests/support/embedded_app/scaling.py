@@ -39,17 +39,17 @@ def target(endpoint_name: str, variant: str = "AllTraffic") -> dict[str, str]:
     return {"ServiceNamespace": "sagemaker", "ResourceId": resource_id, "ScalableDimension": COUNT}
 
 
-def registered(scaling: Any, wanted: dict[str, str]) -> dict[str, Any]:
+def registered(scaling: Any, expected_values: dict[str, str]) -> dict[str, Any]:
     [scalable_target] = scaling.describe_scalable_targets(
-        ServiceNamespace=wanted["ServiceNamespace"], ResourceIds=[wanted["ResourceId"]]
+        ServiceNamespace=expected_values["ServiceNamespace"], ResourceIds=[expected_values["ResourceId"]]
     )["ScalableTargets"]
     return dict(scalable_target)
 
 
-def actions(scaling: Any, wanted: dict[str, str]) -> dict[str, dict[str, Any]]:
-    actual_actions = scaling.describe_scheduled_actions(**wanted)["ScheduledActions"]
+def actions(scaling: Any, expected_values: dict[str, str]) -> dict[str, dict[str, Any]]:
+    actual_actions = scaling.describe_scheduled_actions(**expected_values)["ScheduledActions"]
     return {action["ScheduledActionName"]: action for action in actual_actions}
 
 
-def code_of(refused: pytest.ExceptionInfo[ClientError]) -> str:
-    return str(refused.value.response["Error"]["Code"])
+def code_of(refused_info: pytest.ExceptionInfo[ClientError]) -> str:
+    return str(refused_info.value.response["Error"]["Code"])

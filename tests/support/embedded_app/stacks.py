@@ -43,8 +43,8 @@ class Stacks:
         self.api.update_stack(StackName=name, TemplateBody=json.dumps({"Resources": resources, **sections}))
         return self.settled(name)
 
-    def continue_rollback(self, name: str, *skipped: str) -> str:
-        self.api.continue_update_rollback(StackName=name, ResourcesToSkip=list(skipped))
+    def continue_rollback(self, name: str, *skipped_text: str) -> str:
+        self.api.continue_update_rollback(StackName=name, ResourcesToSkip=list(skipped_text))
         return self.settled(name)
 
     def status(self, name: str) -> str:

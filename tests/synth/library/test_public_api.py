@@ -41,7 +41,7 @@ def test_the_api_is_as_it_is_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "broken"),
+    ("after", "broken_lines"),
     [
         ({"A": {"x": "required", "y": "`1`"}}, []),
         ({"A": {"x": "required", "y": "`2`", "z": "`3`"}, "B": {}}, []),
@@ -52,6 +52,6 @@ def test_the_api_is_as_it_is_listed() -> None:
     ],
 )
 def test_a_name_or_parameter_that_goes_and_one_that_is_required_anew_are_breaks(
-    after: Api, broken: list[str]
+    after: Api, broken_lines: list[str]
 ) -> None:
-    assert breaks({"A": {"x": "required", "y": "`1`"}}, after) == broken
+    assert breaks({"A": {"x": "required", "y": "`1`"}}, after) == broken_lines

@@ -39,15 +39,17 @@ def test_it_declares_what_foundation_declares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engines", "images", "left"), [(False, True, ["images"]), (True, False, ["engines-job"])]
+    ("engines", "images", "remaining_lines"), [(False, True, ["images"]), (True, False, ["engines-job"])]
 )
-def test_without_builds_it_has_no_projects_of_them(engines: bool, images: bool, left: list[str]) -> None:
+def test_without_builds_it_has_no_projects_of_them(
+    engines: bool, images: bool, remaining_lines: list[str]
+) -> None:
     host = Host()
     host.support(engine_builds=engines, image_builds=images)
     template = host.template()
     projects = template.find_resources("AWS::CodeBuild::Project").values()
     assert sorted(project["Properties"]["Name"] for project in projects) == [
-        f"triton-fleet-prod-{e}" for e in left
+        f"triton-fleet-prod-{e}" for e in remaining_lines
     ]
     template.resource_count_is("AWS::ECR::Repository", int(images))
 

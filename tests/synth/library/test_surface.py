@@ -25,26 +25,26 @@ ARN = {
     "Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, f":sagemaker:{REGION}:{ACCOUNT}:endpoint/bert-qa"]]
 }
 METRICS: dict[Callable[[EndpointReference], cloudwatch.Metric], tuple[str, str, str]] = {
-    lambda each: each.metric_invocations(): ("AWS/SageMaker", "Invocations", "Sum"),
-    lambda each: each.metric_invocations_per_instance(): ("AWS/SageMaker", "InvocationsPerInstance", "Sum"),
-    lambda each: each.metric_invocation_4xx_errors(): ("AWS/SageMaker", "Invocation4XXErrors", "Sum"),
-    lambda each: each.metric_invocation_5xx_errors(): ("AWS/SageMaker", "Invocation5XXErrors", "Sum"),
-    lambda each: each.metric_model_latency(statistic="p99"): ("AWS/SageMaker", "ModelLatency", "p99"),
-    lambda each: each.metric_overhead_latency(): ("AWS/SageMaker", "OverheadLatency", "Average"),
-    lambda each: each.metric_gpu_utilization(): ("/aws/sagemaker/Endpoints", "GPUUtilization", "Average"),
-    lambda each: each.metric_gpu_memory_utilization(): (
+    lambda item: item.metric_invocations(): ("AWS/SageMaker", "Invocations", "Sum"),
+    lambda item: item.metric_invocations_per_instance(): ("AWS/SageMaker", "InvocationsPerInstance", "Sum"),
+    lambda item: item.metric_invocation_4xx_errors(): ("AWS/SageMaker", "Invocation4XXErrors", "Sum"),
+    lambda item: item.metric_invocation_5xx_errors(): ("AWS/SageMaker", "Invocation5XXErrors", "Sum"),
+    lambda item: item.metric_model_latency(statistic="p99"): ("AWS/SageMaker", "ModelLatency", "p99"),
+    lambda item: item.metric_overhead_latency(): ("AWS/SageMaker", "OverheadLatency", "Average"),
+    lambda item: item.metric_gpu_utilization(): ("/aws/sagemaker/Endpoints", "GPUUtilization", "Average"),
+    lambda item: item.metric_gpu_memory_utilization(): (
         "/aws/sagemaker/Endpoints",
         "GPUMemoryUtilization",
         "Average",
     ),
-    lambda each: each.metric_cpu_utilization(): ("/aws/sagemaker/Endpoints", "CPUUtilization", "Average"),
-    lambda each: each.metric_memory_utilization(): (
+    lambda item: item.metric_cpu_utilization(): ("/aws/sagemaker/Endpoints", "CPUUtilization", "Average"),
+    lambda item: item.metric_memory_utilization(): (
         "/aws/sagemaker/Endpoints",
         "MemoryUtilization",
         "Average",
     ),
-    lambda each: each.metric_disk_utilization(): ("/aws/sagemaker/Endpoints", "DiskUtilization", "Average"),
-    lambda each: each.metric("loaded_model_count"): (
+    lambda item: item.metric_disk_utilization(): ("/aws/sagemaker/Endpoints", "DiskUtilization", "Average"),
+    lambda item: item.metric("loaded_model_count"): (
         "/aws/sagemaker/Endpoints",
         "LoadedModelCount",
         "Average",
@@ -104,14 +104,14 @@ class TestImported:
         assert granted_actions["Resource"] == ARN
 
     @pytest.mark.parametrize(
-        ("made", "expected"), METRICS.items(), ids=[metric[1] for metric in METRICS.values()]
+        ("product", "expected_value"), METRICS.items(), ids=[metric[1] for metric in METRICS.values()]
     )
     def test_metrics_are_of_the_endpoints_variant(
-        self, made: Callable[[EndpointReference], cloudwatch.Metric], expected: tuple[str, str, str]
+        self, product: Callable[[EndpointReference], cloudwatch.Metric], expected_value: tuple[str, str, str]
     ) -> None:
         host = Host()
-        metric = made(TritonEndpoint.from_endpoint_name(host.stack, "Bert", "bert"))
-        assert (metric.namespace, metric.metric_name, metric.statistic) == expected
+        metric = product(TritonEndpoint.from_endpoint_name(host.stack, "Bert", "bert"))
+        assert (metric.namespace, metric.metric_name, metric.statistic) == expected_value
         assert metric.dimensions == {"EndpointName": "bert", "VariantName": "AllTraffic"}
 
     def test_a_metric_that_sagemaker_does_not_have_is_refused(self) -> None:

@@ -61,15 +61,15 @@ def test_an_endpoint_that_needs_nothing_is_never_held_back() -> None:
     assert taken(requested_admission, 2) == ["a", "b"]
 
 
-@pytest.mark.parametrize(("succeeded", "second"), [(True, "other"), (False, "c")])
+@pytest.mark.parametrize(("is_succeeded", "second"), [(True, "other"), (False, "c")])
 def test_a_new_endpoint_keeps_its_instances_and_a_failed_one_gives_them_back(
-    succeeded: bool, second: str
+    is_succeeded: bool, second: str
 ) -> None:
     requested_admission = admission(
         {G5: 2}, a=need(G5, 1, after=1), b=need(G5, 1), c=need(G5, 1), other=need(G6, 1)
     )
     assert requested_admission.take() == "a"
-    requested_admission.end("a", has_succeeded=succeeded)
+    requested_admission.end("a", has_succeeded=is_succeeded)
     assert taken(requested_admission, 2) == ["b", second]
 
 

@@ -25,12 +25,12 @@ def draw(
     title: str = "Latency",
     endpoint: str = "sentences",
     hours: float = 3,
-    least: float | None = 0,
-    most: float | None = None,
+    minimum: float | None = 0,
+    maximum: float | None = None,
     annotations: tuple[Annotation, ...] = (),
     widget: Widget | None = None,
 ) -> str:
-    graph = Graph(title, Box(12, 6, 12, 6), least, most, (), annotations)
+    graph = Graph(title, Box(12, 6, 12, 6), minimum, maximum, (), annotations)
     start = END - timedelta(hours=hours)
     page = Page(
         endpoint, "D-1", "account 1", True, [(widget or graph, lines)], start, END, PLOTLY.read_text()
@@ -75,7 +75,7 @@ def test_a_line_that_lies_on_another_one_lets_it_be_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "least", "most", "ends"),
+    ("values", "minimum", "maximum", "ends"),
     [
         ((100, 200), 0, None, (0, 216)),
         ((0, 0), 0, None, (0, 1)),
@@ -85,9 +85,9 @@ def test_a_line_that_lies_on_another_one_lets_it_be_seen() -> None:
     ],
 )
 def test_the_axis_begins_where_the_dashboard_says_and_holds_all_values(
-    values: tuple[float, ...], least: float | None, most: float | None, ends: tuple[float, float]
+    values: tuple[float, ...], minimum: float | None, maximum: float | None, ends: tuple[float, float]
 ) -> None:
-    _, layout = plotted(draw(line(*values), least=least, most=most))
+    _, layout = plotted(draw(line(*values), minimum=minimum, maximum=maximum))
     assert layout["yaxis"]["range"] == pytest.approx(ends)
 
 

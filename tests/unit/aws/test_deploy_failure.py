@@ -136,7 +136,7 @@ class FailedUpdate:
     def get_paginator(self, _operation: str) -> FailedUpdate:
         return self
 
-    def paginate(self, **_asked: str) -> list[dict[str, Any]]:
+    def paginate(self, **_request: str) -> list[dict[str, Any]]:
         return [{"StackEvents": self.events}]
 
 

@@ -84,8 +84,8 @@ def of_reason(text: str) -> Passage:
     return Passage(origin=Where.REASON, of="the endpoint's FailureReason", text=text)
 
 
-def codes(found: list[Finding]) -> list[str]:
-    return [finding.code for finding in found]
+def codes(findings: list[Finding]) -> list[str]:
+    return [finding.code for finding in findings]
 
 
 @pytest.fixture
@@ -105,12 +105,12 @@ def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was
     assert first.hint.startswith(best.remedy.partition("{")[0])
 
 
-def lowest(symptom: Symptom, where: Where) -> Symptom:
+def lowest(symptom: Symptom, location: Where) -> Symptom:
     """What explains most of the symptom's example: itself, or one of a lower rank."""
     actual_symptoms = [
-        item for item in symptoms() if where in item.where and item.pattern.search(symptom.example)
+        item for item in symptoms() if location in item.where and item.pattern.search(symptom.example)
     ]
-    return min(actual_symptoms, key=lambda each: each.rank)
+    return min(actual_symptoms, key=lambda item: item.rank)
 
 
 def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loaded: LoadedSpec) -> None:

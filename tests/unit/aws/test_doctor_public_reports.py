@@ -112,9 +112,9 @@ NO_S3 = [
 ]
 
 
-def codes_of(words: str, where: Where = Where.LOG) -> set[str]:
+def codes_of(words: str, location: Where = Where.LOG) -> set[str]:
     return {
-        finding.code for finding in causes([Passage(origin=where, of="the text", text=words)], None, None)
+        finding.code for finding in causes([Passage(origin=location, of="the text", text=words)], None, None)
     }
 
 

@@ -105,10 +105,10 @@ class Account:
     stack: ExitStack
     stubs: dict[str, Stubber] = field(default_factory=dict)
 
-    def answers(self, service: Any, operation: str, answer: dict[str, Any], **asked: Any) -> None:
+    def answers(self, service: Any, operation: str, answer: dict[str, Any], **request: Any) -> None:
         if service not in self.stubs:
             self.stubs[service] = self.stack.enter_context(Stubber(self.access.client(service)))
-        self.stubs[service].add_response(operation, answer, asked or None)
+        self.stubs[service].add_response(operation, answer, request or None)
 
     def declared(self) -> DeclaredStack:
         summaries = [
@@ -196,7 +196,7 @@ def test_an_alarm_of_another_topic_than_the_stacks_parameter_has_drifted(account
 
 
 @pytest.mark.parametrize(
-    ("live", "said", "called"),
+    ("live", "message", "call"),
     [
         (
             None,
@@ -213,15 +213,15 @@ def test_an_alarm_of_another_topic_than_the_stacks_parameter_has_drifted(account
     ids=["deleted", "without its key", "with its key"],
 )
 def test_a_log_group_has_its_key_again(
-    account: Account, live: dict[str, Any] | None, said: str, called: tuple[str, dict[str, Any]] | None
+    account: Account, live: dict[str, Any] | None, message: str, call: tuple[str, dict[str, Any]] | None
 ) -> None:
     groups = [] if live is None else [{"logGroupName": "/logs", **live}]
     stack = account.declared()
     account.answers("logs", "describe_log_groups", {"logGroups": groups})
     (result,) = log_groups(account.access, stack)
-    assert list(map(str, result.differences)) == [said]
-    if called is not None:
-        account.answers("logs", called[0], {}, **called[1])
+    assert list(map(str, result.differences)) == [message]
+    if call is not None:
+        account.answers("logs", call[0], {}, **call[1])
     account.answers("logs", "put_retention_policy", {}, logGroupName="/logs", retentionInDays=30)
     assert result.restore is not None
     result.restore()
@@ -229,12 +229,12 @@ def test_a_log_group_has_its_key_again(
 
 
 @pytest.mark.parametrize(
-    ("live", "written"),
+    ("live", "written_value"),
     [((10, 20), (10, 20)), ((10, 30), (2, 8)), ((1, 8), (2, 8))],
     ids=["set by the schedule", "widened during the schedule", "widened"],
 )
 def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
-    account: Account, live: tuple[int, int], written: tuple[int, int]
+    account: Account, live: tuple[int, int], written_value: tuple[int, int]
 ) -> None:
     night = {
         "ScheduledActionName": "day",
@@ -266,7 +266,7 @@ def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
         "register_scalable_target",
         {},
         **TARGET_ID,
-        **capacity(*written),
+        **capacity(*written_value),
         SuspendedState=ACTIVE_STATE,
     )
     account.answers(service, "put_scheduled_action", {}, **TARGET_ID, **night)
@@ -275,5 +275,5 @@ def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
     account.ended()
 
 
-def capacity(least: int, most: int) -> dict[str, int]:
-    return {"MinCapacity": least, "MaxCapacity": most}
+def capacity(minimum: int, maximum: int) -> dict[str, int]:
+    return {"MinCapacity": minimum, "MaxCapacity": maximum}

@@ -58,10 +58,10 @@ class Account:
         return found(self.configs, EndpointConfigName, words)
 
 
-def found(there: dict[str, dict[str, Any]], name: str, words: str) -> dict[str, Any]:
-    if name not in there:
+def found(there_values: dict[str, dict[str, Any]], name: str, words: str) -> dict[str, Any]:
+    if name not in there_values:
         raise ClientError({"Error": {"Code": "ValidationException", "Message": words}}, "Describe")
-    return there[name]
+    return there_values[name]
 
 
 @pytest.fixture

@@ -39,15 +39,15 @@ def failing(name: str) -> None:
 done: list[str] = []
 
 
-@pytest.mark.parametrize(("fail_fast", "worked"), [(False, NAMES), (True, ["a"])])
-def test_a_failure_stops_nothing_unless_it_shall(fail_fast: bool, worked: list[str]) -> None:
+@pytest.mark.parametrize(("fail_fast", "worked_lines"), [(False, NAMES), (True, ["a"])])
+def test_a_failure_stops_nothing_unless_it_shall(fail_fast: bool, worked_lines: list[str]) -> None:
     done.clear()
     pool = WorkerPool(1, refused, fail_fast=fail_fast)
     pool.run(Admission(NAMES, Headroom()), failing)
-    assert done == worked
+    assert done == worked_lines
     assert len(pool.failures) == (1 if fail_fast else 2)
     pool.run(Admission(["e"], Headroom()), failing)
-    assert done == [*worked, *([] if fail_fast else ["e"])]
+    assert done == [*worked_lines, *([] if fail_fast else ["e"])]
 
 
 def test_a_question_of_a_thread_is_asked_in_the_main_thread() -> None:

@@ -129,15 +129,15 @@ def test_what_is_uncertain_is_a_field_of_the_release_or_its_regions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "gone"),
+    ("name", "gone_values"),
     [
         ("23.05", {}),
         ("24.09", {"fastertransformer": "23.06"}),
         ("25.04", {"fastertransformer": "23.06", "tensorflow": "25.03"}),
     ],
 )
-def test_the_backends_that_a_release_no_longer_has(name: str, gone: dict[str, str]) -> None:
-    assert removed_backends(name) == gone
+def test_the_backends_that_a_release_no_longer_has(name: str, gone_values: dict[str, str]) -> None:
+    assert removed_backends(name) == gone_values
 
 
 @pytest.mark.parametrize(

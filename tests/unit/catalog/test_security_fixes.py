@@ -19,11 +19,11 @@ FACTS = data_file("security_fixes.yaml")["fixes"]
 FIXES = {fix.id: fix for fix in security_fixes()}
 
 
-def lacked(release: str, mode: str, *named: str) -> list[str]:
-    return sorted(fix.id for fix in missing_fixes(release, mode, named))
+def lacked(release: str, mode: str, *name: str) -> list[str]:
+    return sorted(fix.id for fix in missing_fixes(release, mode, name))
 
 
-@pytest.mark.parametrize("fix", security_fixes(), ids=lambda each: each.id)
+@pytest.mark.parametrize("fix", security_fixes(), ids=lambda item: item.id)
 def test_a_fix_has_a_release_or_the_earliest_that_may_have_it(fix: SecurityFix) -> None:
     assert (fix.first is None) == bool(fix.not_before)
     assert fix.since < (fix.first or fix.not_before)
@@ -85,7 +85,7 @@ def test_the_worst_comes_first() -> None:
     assert ranks[0] == FixSeverity.CRITICAL.rank
 
 
-@pytest.mark.parametrize("fix", security_fixes(), ids=lambda each: each.id)
+@pytest.mark.parametrize("fix", security_fixes(), ids=lambda item: item.id)
 def test_the_page_about_images_lists_each_fix_as_the_catalog_has_it(fix: SecurityFix) -> None:
     (row,) = (line for line in PAGE.read_text().splitlines() if line.startswith(f"| `{fix.id}` |"))
     facts = FACTS[fix.id]

@@ -89,7 +89,7 @@ def test_a_trap_is_told(name: str) -> None:
     assert len(variables()[f"{PREFIX}{name}"].trap) > 20
 
 
-@pytest.mark.parametrize("variable", ALL, ids=lambda each: each.name)
+@pytest.mark.parametrize("variable", ALL, ids=lambda item: item.name)
 def test_a_default_is_a_value_that_the_variable_takes(variable: Variable) -> None:
     assert bool(variable.choices) == (variable.type == "choice")
     if variable.default is None:

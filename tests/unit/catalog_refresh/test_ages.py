@@ -15,10 +15,10 @@ from tests.support.fleet_folder import ROOT
 DATA = ROOT / "triton_fleet/catalog/data"
 
 
-@pytest.mark.parametrize(("today", "warned"), [("2027-02-17", []), ("2027-02-18", ["limits.yaml"])])
-def test_a_fact_is_old_after_180_days(tmp_path: Path, today: str, warned: list[str]) -> None:
+@pytest.mark.parametrize(("today", "warned_lines"), [("2027-02-17", []), ("2027-02-18", ["limits.yaml"])])
+def test_a_fact_is_old_after_180_days(tmp_path: Path, today: str, warned_lines: list[str]) -> None:
     (tmp_path / "limits.yaml").write_text("source: people\ndate: 2026-08-21\nlimits: {tags: 1}\n")
-    assert [age.file for age in stale_facts(tmp_path, date.fromisoformat(today))] == warned
+    assert [age.file for age in stale_facts(tmp_path, date.fromisoformat(today))] == warned_lines
 
 
 def test_the_warning_has_names_day_and_age_and_is_no_error(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ BOTOCORE, CFN_LINT = find_package("botocore", PATH), find_package("cfn-lint", PA
         log_retention(CFN_LINT),
         properties(CFN_LINT, DATA),
     ],
-    ids=lambda each: each.file,
+    ids=lambda item: item.file,
 )
 def test_the_catalog_is_what_the_installed_packages_know(proposal: Proposal) -> None:
     change = refresh(proposal, DATA, date(2027, 1, 1))

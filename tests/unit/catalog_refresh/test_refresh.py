@@ -161,7 +161,7 @@ def test_the_account_of_a_release_in_another_region_is_added(catalog: CatalogSam
 
 
 @pytest.mark.parametrize(
-    ("listed", "kept"),
+    ("listed_values", "kept_text"),
     [
         ({}, "25.04 is kept: sagemaker-core 1.1.0 no longer has it"),
         (
@@ -171,10 +171,10 @@ def test_the_account_of_a_release_in_another_region_is_added(catalog: CatalogSam
     ],
 )
 def test_an_image_that_the_sdk_no_longer_names_is_kept(
-    catalog: CatalogSamples, listed: dict[str, dict[str, str]], kept: str
+    catalog: CatalogSamples, listed_values: dict[str, dict[str, str]], kept_text: str
 ) -> None:
-    catalog.sdk("1.1.0", listed)
-    assert f"by hand: images.json: {kept}" in catalog.refresh().lines
+    catalog.sdk("1.1.0", listed_values)
+    assert f"by hand: images.json: {kept_text}" in catalog.refresh().lines
     registries = catalog.read("images.json")["versions"]["25.04"]["registries"]
     assert registries["eu-west-1"] == "111111111111"
 

@@ -25,7 +25,7 @@ GONE = cost(None, "0")
 
 
 @pytest.mark.parametrize(
-    ("least", "most", "words"),
+    ("minimum", "maximum", "words"),
     [
         (("2", "1"), ("4", "20"), "−720.00 USD a month at min, +11,520.00 at max"),
         (("1", "2"), ("1", "2"), "+720.00 USD a month"),
@@ -34,8 +34,10 @@ GONE = cost(None, "0")
         (("1", "1"), ("4", "4"), "the same cost"),
     ],
 )
-def test_the_first_line_names_both_ends(least: tuple[str, str], most: tuple[str, str], words: str) -> None:
-    actual_change = fleet(change(least=cost(*least), most=cost(*most)))
+def test_the_first_line_names_both_ends(
+    minimum: tuple[str, str], maximum: tuple[str, str], words: str
+) -> None:
+    actual_change = fleet(change(least=cost(*minimum), most=cost(*maximum)))
     assert f"updated in place, {words} · " in actual_change.verdict
 
 

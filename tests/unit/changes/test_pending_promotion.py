@@ -37,13 +37,13 @@ def pending(name: str = "simple", **keys: Any) -> PendingPromotion:
     return PendingPromotion(**{**known_values, **keys})
 
 
-def heading(found: FleetChange) -> str:
-    return markdown(found, 0).splitlines()[1]
+def heading(change: FleetChange) -> str:
+    return markdown(change, 0).splitlines()[1]
 
 
 class TestTheLine:
     @pytest.mark.parametrize(
-        ("least", "most", "words"),
+        ("minimum", "maximum", "words"),
         [
             (cost("1", "1"), cost("4", "8"), "the same cost at min, +2,880.00 USD a month at max"),
             (cost("1", "2"), cost("4", "8"), "+720.00 USD a month at min, +2,880.00 at max"),
@@ -53,8 +53,11 @@ class TestTheLine:
             (cost(None, "1"), cost(None, "1"), "cost unknown"),
         ],
     )
-    def test_has_the_cost_at_both_ends(self, least: CostChange, most: CostChange, words: str) -> None:
-        assert pending_line(pending(least=least, most=most)) == f"{WAITS} simple: scaling.max 6 → 12, {words}"
+    def test_has_the_cost_at_both_ends(self, minimum: CostChange, maximum: CostChange, words: str) -> None:
+        assert (
+            pending_line(pending(least=minimum, most=maximum))
+            == f"{WAITS} simple: scaling.max 6 → 12, {words}"
+        )
 
     def test_marks_a_price_that_no_source_states_for_the_region(self) -> None:
         assert pending_line(pending(certain_price=False)).endswith(

@@ -13,9 +13,9 @@ from triton_fleet.context.traffic import InstanceNeed
 G5 = "ml.g5.xlarge"
 
 
-def updated(name: str, beside: int, most: int = 4, machine: str = G5) -> EndpointChange:
-    limit = InstanceLimit(types=(machine,), most=most)
-    need = InstanceNeed(type=machine, beside=beside, most=most)
+def updated(name: str, beside: int, maximum: int = 4, machine: str = G5) -> EndpointChange:
+    limit = InstanceLimit(types=(machine,), most=maximum)
+    need = InstanceNeed(type=machine, beside=beside, most=maximum)
     return change(name, need=need, limits=(limit, limit))
 
 

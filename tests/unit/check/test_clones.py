@@ -75,7 +75,7 @@ def digest(repository: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("config", "empty", "packed"),
+    ("config", "empty", "packed_lines"),
     [
         (ENSEMBLE, ["1"], ["1"]),
         (ENSEMBLE, [], ["1"]),
@@ -86,7 +86,7 @@ def digest(repository: Path) -> str:
     ],
 )
 def test_a_version_folder_that_git_drops_makes_no_lock_stale(
-    origin: FleetFolder, tmp_path: Path, config: str, empty: list[str], packed: list[str]
+    origin: FleetFolder, tmp_path: Path, config: str, empty: list[str], packed_lines: list[str]
 ) -> None:
     origin.write("repository/chain/config.pbtxt", config)
     for version in empty:
@@ -95,7 +95,7 @@ def test_a_version_folder_that_git_drops_makes_no_lock_stale(
     assert not (other_folder.root / "repository/chain/1").exists() or ".gitkeep" in empty[0]
     assert stale(other_folder) == stale(origin) == []
     names = [name for name in entry_names(other_folder.root / "repository") if name.startswith("chain/")]
-    assert names == ["chain/config.pbtxt", *(f"chain/{version}" for version in packed)]
+    assert names == ["chain/config.pbtxt", *(f"chain/{version}" for version in packed_lines)]
     errors = [finding for finding in other_folder.check() if finding.code == "FL404"]
     assert errors == []
 
@@ -229,15 +229,15 @@ def remove_code(repository: Path) -> None:
     (repository / "embed/1/helper.py").unlink()
 
 
-@pytest.mark.parametrize("removed", [remove_model, remove_version, remove_code])
-def test_what_is_removed_on_purpose_is_locked_without_asking(origin: FleetFolder, removed: object) -> None:
+@pytest.mark.parametrize("removal", [remove_model, remove_version, remove_code])
+def test_what_is_removed_on_purpose_is_locked_without_asking(origin: FleetFolder, removal: object) -> None:
     origin.write("repository/net/config.pbtxt", 'platform: "onnxruntime_onnx"\n')
     origin.write("repository/net/1/model.onnx", "x")
     origin.write("repository/net/2/model.onnx", "x")
     origin.write("repository/embed/1/helper.py", "")
     write_locks(open_project(origin.root, "dev"))
-    assert callable(removed)
-    removed(origin.root / "repository")
+    assert callable(removal)
+    removal(origin.root / "repository")
     assert {finding.code for finding in stale(origin)} == {"FL306"}
     write_locks(open_project(origin.root, "dev"))
     assert stale(origin) == []

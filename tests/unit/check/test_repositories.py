@@ -36,8 +36,10 @@ def packed(folder: Path, name: str) -> Path:
     return file
 
 
-def errors(paths: list[Path], asked: RepositoryTarget = ASKED) -> list[Finding]:
-    return [finding for finding in named_findings(paths, asked) if finding.severity is Severity.ERROR]
+def errors(paths: list[Path], requested_target: RepositoryTarget = ASKED) -> list[Finding]:
+    return [
+        finding for finding in named_findings(paths, requested_target) if finding.severity is Severity.ERROR
+    ]
 
 
 def test_a_healthy_repository_is_clean_as_a_folder_and_as_an_archive(tmp_path: Path) -> None:
@@ -110,12 +112,12 @@ def test_a_release_that_gave_the_backend_up_is_told_at_the_configuration(tmp_pat
 
 
 @pytest.mark.parametrize("backend", ["vllm", "tensorrtllm"])
-@pytest.mark.parametrize("asked", [RepositoryTarget(), RepositoryTarget(release="24.09")])
+@pytest.mark.parametrize("requested_target", [RepositoryTarget(), RepositoryTarget(release="24.09")])
 def test_a_backend_that_no_image_has_is_an_error_at_its_line(
-    tmp_path: Path, backend: str, asked: RepositoryTarget
+    tmp_path: Path, backend: str, requested_target: RepositoryTarget
 ) -> None:
     (tmp_path / "llm.pbtxt").write_text(f'name: "llm"\nbackend: "{backend}"\n')
-    (finding,) = named_findings([tmp_path / "llm.pbtxt"], asked)
+    (finding,) = named_findings([tmp_path / "llm.pbtxt"], requested_target)
     assert (finding.code, finding.severity, finding.line) == ("FL476", Severity.ERROR, 2)
     assert f"unable to find backend library for backend '{backend}'" in finding.message
     assert "an image of your own" in finding.hint
@@ -142,9 +144,9 @@ def test_a_request_that_is_too_large_is_told_at_the_inputs_of_the_model_that_is_
     assert (finding.severity, finding.line) == (Severity.ERROR, 3)
 
 
-@pytest.mark.parametrize("asked", [replace(MULTI_MODEL), replace(ASKED, default_model="whole")])
+@pytest.mark.parametrize("requested_target", [replace(MULTI_MODEL), replace(ASKED, default_model="whole")])
 def test_what_an_ensemble_passes_to_its_composing_models_is_no_request(
-    tmp_path: Path, asked: RepositoryTarget
+    tmp_path: Path, requested_target: RepositoryTarget
 ) -> None:
     step = "step { model_name: 'part' model_version: -1 }"
     files = {
@@ -153,7 +155,7 @@ def test_what_an_ensemble_passes_to_its_composing_models_is_no_request(
         "whole/config.pbtxt": f'platform: "ensemble"\n{SMALL_TENSOR}ensemble_scheduling {{ {step} }}\n',
         "whole/1/": "",
     }
-    findings = named_findings([written(tmp_path / "models", files)], asked)
+    findings = named_findings([written(tmp_path / "models", files)], requested_target)
     assert "FL260" not in {finding.code for finding in findings}
 
 

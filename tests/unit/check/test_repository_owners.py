@@ -11,14 +11,14 @@ from triton_fleet.new.ci.codeowners import codeowners
 from triton_fleet.project.project import open_project
 
 
-def owner(team: str, *others: str) -> str:
-    shared_text = f", shared_with: {[f'@org/{item}' for item in others]}" if others else ""
+def owner(team: str, *other_text: str) -> str:
+    shared_text = f", shared_with: {[f'@org/{item}' for item in other_text]}" if other_text else ""
     return f'owner: {{team: {team}, contact: "@org/{team}"{shared_text}}}\n'
 
 
-def spec(folder: FleetFolder, team: str, repository: str, more: str = "", *, shared: str = "") -> None:
+def spec(folder: FleetFolder, team: str, repository: str, more: str = "", *, shared_text: str = "") -> None:
     text = SPEC.replace("sentences", team).replace("../repository", repository)
-    folder.write(f"model_specs/{team}/{team}.yaml", text + owner(team, *shared.split()) + more)
+    folder.write(f"model_specs/{team}/{team}.yaml", text + owner(team, *shared_text.split()) + more)
 
 
 @pytest.fixture
@@ -95,22 +95,22 @@ def test_specs_of_one_owner_share_their_folders(rank: FleetFolder) -> None:
 
 class TestASharedRepository:
     def test_is_listed_by_both_owners_and_has_both_as_reviewers(self, rank: FleetFolder) -> None:
-        spec(rank, "rank", "../../models/rank", shared="search")
-        spec(rank, "search", "../../models/rank", shared="rank")
+        spec(rank, "rank", "../../models/rank", shared_text="search")
+        spec(rank, "search", "../../models/rank", shared_text="rank")
         assert "/models/rank/ @org/rank @org/search" in codeowners(rank.root, rank.root)
-        spec(rank, "search", "../../models/search", "image: {build: ../../models/rank}\n", shared="rank")
+        spec(rank, "search", "../../models/search", "image: {build: ../../models/rank}\n", shared_text="rank")
         assert "/models/rank/ @org/rank" in codeowners(rank.root, rank.root)
 
-    @pytest.mark.parametrize("one", ["rank", "search"])
-    def test_is_not_taken_by_one_owner_alone(self, rank: FleetFolder, one: str) -> None:
-        spec(rank, "rank", "../../models/rank", shared="search" if one == "rank" else "")
-        spec(rank, "search", "../../models/rank", shared="rank" if one == "search" else "")
+    @pytest.mark.parametrize("first_text", ["rank", "search"])
+    def test_is_not_taken_by_one_owner_alone(self, rank: FleetFolder, first_text: str) -> None:
+        spec(rank, "rank", "../../models/rank", shared_text="search" if first_text == "rank" else "")
+        spec(rank, "search", "../../models/rank", shared_text="rank" if first_text == "search" else "")
         assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
 
     def test_is_not_shared_with_a_third_owner(self, rank: FleetFolder) -> None:
-        spec(rank, "rank", "../../models/rank", shared="search")
-        spec(rank, "search", "../../models/rank", shared="rank")
-        spec(rank, "evil", "../../models/rank", shared="rank search")
+        spec(rank, "rank", "../../models/rank", shared_text="search")
+        spec(rank, "search", "../../models/rank", shared_text="rank")
+        spec(rank, "evil", "../../models/rank", shared_text="rank search")
         assert ("FL572", "evil") in refused(rank)
 
     def test_is_not_taken_by_the_name_of_its_team(self, rank: FleetFolder) -> None:
@@ -122,8 +122,8 @@ class TestASharedRepository:
 
     @pytest.mark.parametrize("repository", ["../../models/rank/ranker", "../../models"])
     def test_is_the_same_folder_for_both(self, rank: FleetFolder, repository: str) -> None:
-        spec(rank, "rank", "../../models/rank", shared="search")
-        spec(rank, "search", repository, shared="rank")
+        spec(rank, "rank", "../../models/rank", shared_text="search")
+        spec(rank, "search", repository, shared_text="rank")
         assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 

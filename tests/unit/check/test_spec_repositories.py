@@ -124,25 +124,25 @@ def test_hidden_folders_are_left_out_as_they_are_when_it_is_packed(folder: Fleet
     assert folder.check() == []
 
 
-def moved_outside(folder: FleetFolder, how: str) -> Path:
+def moved_outside(folder: FleetFolder, manner: str) -> Path:
     """The repository, which a path, a link or an absolute path leads to."""
     outside = folder.root.parent / f"{folder.root.name}-models"
     (folder.root / "repository").rename(outside)
-    if how == "link":
+    if manner == "link":
         (folder.root / "repository").symlink_to(outside)
     else:
-        named_text = str(outside) if how == "absolute" else f"../../{outside.name}"
+        named_text = str(outside) if manner == "absolute" else f"../../{outside.name}"
         folder.spec(base=SPEC.replace("../repository", named_text))
     return outside
 
 
-@pytest.mark.parametrize("how", ["relative", "absolute", "link"])
+@pytest.mark.parametrize("manner", ["relative", "absolute", "link"])
 @pytest.mark.parametrize("allow", ["", 'allow: {input-outside-work-tree: "the monorepo next to it"}\n'])
 def test_a_repository_outside_of_the_reviewed_tree_is_an_error_that_no_spec_can_allow(
-    folder: FleetFolder, how: str, allow: str
+    folder: FleetFolder, manner: str, allow: str
 ) -> None:
     folder.lock()
-    outside = moved_outside(folder, how)
+    outside = moved_outside(folder, manner)
     file = folder.root / "model_specs/sentences.yaml"
     file.write_text(file.read_text() + allow)
     findings = [finding for finding in folder.check() if finding.code == "FL471"]

@@ -11,7 +11,7 @@ from tests.support.typed_command import Typed
 
 
 @pytest.mark.parametrize(
-    ("words", "checked"),
+    ("words", "checked_text"),
     [
         (["owner=search"], "sentences"),
         (["im*", "owner=search"], "images, sentences"),
@@ -21,11 +21,11 @@ from tests.support.typed_command import Typed
     ],
 )
 def test_only_what_is_selected_is_checked(
-    typed: Typed, two: FleetFolder, words: list[str], checked: str
+    typed: Typed, two: FleetFolder, words: list[str], checked_text: str
 ) -> None:
     two.write("README.md", "")
     result = typed("check", "--env", "dev", *words)
-    assert (result.code, result.out.strip(), result.err) == (0, f"dev: no findings in {checked}", "")
+    assert (result.code, result.out.strip(), result.err) == (0, f"dev: no findings in {checked_text}", "")
 
 
 def test_a_configuration_with_options_of_its_own_is_checked_for_these(typed: Typed, two: FleetFolder) -> None:

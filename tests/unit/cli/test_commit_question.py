@@ -106,20 +106,20 @@ def test_nobody_is_asked_about_another_endpoint_or_if_it_is_allowed(
     assert checkout.commit == GitRepository(edited.root).git("rev-parse", "HEAD").strip()
 
 
-@pytest.mark.parametrize("other", [None, "environments/dev.yaml", "cdk.json"])
+@pytest.mark.parametrize("other_text", [None, "environments/dev.yaml", "cdk.json"])
 def test_what_a_rollback_has_restored_needs_no_answer_and_other_files_do(
-    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, other: str | None
+    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, other_text: str | None
 ) -> None:
     monkeypatch.setenv("CI", "true")
     roots = [edited.root / "model_specs/sentences.yaml"]
     project = open_project(edited.root, "dev")
-    if other is not None:
-        edited.write(other, "{}\n")
-    if other is None:
+    if other_text is not None:
+        edited.write(other_text, "{}\n")
+    if other_text is None:
         checkout = committed_checkout(project, locked=True, allow_dirty=False, restored=roots)
         assert [name.name for name in checkout.uncommitted] == ["sentences.yaml"]
     else:
-        with pytest.raises(FindingsError, match=f"FL527: 1 file .* {other}"):
+        with pytest.raises(FindingsError, match=f"FL527: 1 file .* {other_text}"):
             committed_checkout(project, locked=True, allow_dirty=False, restored=roots)
 
 

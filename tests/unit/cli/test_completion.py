@@ -62,7 +62,7 @@ def bash(folder: Path, *words: str, **variables: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"),
+    ("words", "offered_lines"),
     [
         (("dep",), ["deploy"]),
         (("deploy", "--en"), ["--env"]),
@@ -88,8 +88,8 @@ def bash(folder: Path, *words: str, **variables: str) -> list[str]:
         ),
     ],
 )
-def test_bash_completes(fleet: Path, words: tuple[str, ...], offered: list[str]) -> None:
-    assert bash(fleet, *words) == offered
+def test_bash_completes(fleet: Path, words: tuple[str, ...], offered_lines: list[str]) -> None:
+    assert bash(fleet, *words) == offered_lines
 
 
 def test_the_profiles_of_the_aws_settings_are_offered(fleet: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_group_without_prices_has_no_sum(three: FleetFolder) -> None:
     assert groups(three, "owner")["(none)"] == (1, "unknown")
 
 
-@pytest.mark.parametrize(("by", "meant"), [("ownr", "owner"), ("tag:", "tag:NAME"), ("team", "known:")])
-def test_another_key_is_refused_with_the_known_ones(by: str, meant: str) -> None:
-    with pytest.raises(FindingsError, match=meant):
+@pytest.mark.parametrize(("by", "meant_text"), [("ownr", "owner"), ("tag:", "tag:NAME"), ("team", "known:")])
+def test_another_key_is_refused_with_the_known_ones(by: str, meant_text: str) -> None:
+    with pytest.raises(FindingsError, match=meant_text):
         labels_by(by)

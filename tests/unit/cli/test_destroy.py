@@ -49,7 +49,7 @@ def account(two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> dict[str, Dele
     monkeypatch.setattr(destroy_command, "_leases", lambda *_: None)
     monkeypatch.setattr(destroy_command, "plan_deletion", lambda _, name: deletions.get(name))
     monkeypatch.setattr(
-        destroy_command, "delete", lambda _, deletion, *_others: deletions.pop(deletion.stack.name)
+        destroy_command, "delete", lambda _, deletion, *_other_values: deletions.pop(deletion.stack.name)
     )
     return deletions
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_or_has_no_price_is_unknown(typed: Typed, account: d
 
 class TestPromoted:
     @pytest.mark.parametrize(
-        ("names", "typed_name", "left"),
+        ("names", "typed_name", "remaining_lines"),
         [
             (["sentences"], "sentences", ["images"]),
             (["sentences"], "y", ["images", "sentences"]),
@@ -105,12 +105,12 @@ class TestPromoted:
         monkeypatch: pytest.MonkeyPatch,
         names: list[str],
         typed_name: str,
-        left: list[str],
+        remaining_lines: list[str],
     ) -> None:
         type_in(monkeypatch, typed_name)
         result = typed("destroy", "--env", "dev", *names)
-        assert (result.code, list(promoted)) == (0, left)
-        assert ("nothing was deleted" in result.out) is bool(len(left) == 2)
+        assert (result.code, list(promoted)) == (0, remaining_lines)
+        assert ("nothing was deleted" in result.out) is bool(len(remaining_lines) == 2)
 
     def test_yes_is_not_enough_for_a_script(self, typed: Typed, promoted: dict[str, Deletion]) -> None:
         result = typed("destroy", "--env", "dev", "--yes", "sentences")

@@ -24,7 +24,7 @@ def sent(folder: FleetFolder, tensor: str) -> Array:
 
 
 @pytest.mark.parametrize(
-    ("tensor", "wanted"),
+    ("tensor", "expected_array"),
     [
         ("datatype: FP32, shape: [2, 2], data: [1, 2.5, 3, 4]", np.array([[1, 2.5], [3, 4]], np.float32)),
         ("datatype: FP16, shape: [1, 2], data: [[1, -Infinity]]", np.array([[1, -np.inf]], np.float16)),
@@ -41,10 +41,12 @@ def sent(folder: FleetFolder, tensor: str) -> Array:
         ("datatype: FP32, shape: [], data: 1.5", np.array(1.5, np.float32)),
     ],
 )
-def test_a_tensor_is_sent_in_its_shape_and_type(folder: FleetFolder, tensor: str, wanted: Array) -> None:
+def test_a_tensor_is_sent_in_its_shape_and_type(
+    folder: FleetFolder, tensor: str, expected_array: Array
+) -> None:
     array = sent(folder, tensor)
-    assert (array.dtype, array.shape) == (wanted.dtype, wanted.shape)
-    assert np.array_equal(array, wanted, equal_nan=wanted.dtype.kind == "f")
+    assert (array.dtype, array.shape) == (expected_array.dtype, expected_array.shape)
+    assert np.array_equal(array, expected_array, equal_nan=expected_array.dtype.kind == "f")
 
 
 def test_the_target_is_the_archives_target_model(folder: FleetFolder) -> None:

@@ -30,7 +30,7 @@ def root(folder: FleetFolder) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("command", "code", "said"),
+    ("command", "code", "message"),
     [
         ("check --env dev", 1, "the file changed since it was locked"),
         nightly("show sentences --env dev", 0, "sentences in dev: account 111122223333"),
@@ -44,10 +44,10 @@ def root(folder: FleetFolder) -> Iterator[Path]:
         nightly("local down", 0, "nothing was running"),
     ],
 )
-def test_what_only_reads_works(root: Path, command: str, code: int, said: str) -> None:
+def test_what_only_reads_works(root: Path, command: str, code: int, message: str) -> None:
     process = run_without_powers(root, *command.split())
     assert (process.returncode, "Traceback" in process.stderr) == (code, False), process.stderr
-    assert said in process.stdout + process.stderr
+    assert message in process.stdout + process.stderr
 
 
 @pytest.mark.parametrize(

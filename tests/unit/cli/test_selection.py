@@ -18,7 +18,7 @@ from triton_fleet.findings import Finding, FindingsError
 
 class TestOtherCommands:
     @pytest.mark.parametrize(
-        ("command", "selector", "shown"),
+        ("command", "selector", "output"),
         [
             (["cost"], "owner=vision", "images"),
             (["engines", "plan"], "owner=vision", "no engines in images"),
@@ -27,11 +27,11 @@ class TestOtherCommands:
         ],
     )
     def test_each_command_with_endpoints_takes_selectors(
-        self, typed: Typed, two: FleetFolder, command: list[str], selector: str, shown: str
+        self, typed: Typed, two: FleetFolder, command: list[str], selector: str, output: str
     ) -> None:
         result = typed(*command, "--env", "dev", selector)
         assert result.code == 0
-        assert shown in result.out
+        assert output in result.out
 
     @pytest.mark.parametrize(
         "command", ["deploy", "publish", "lock", "cost", "preflight", "ls", "engines build", "images build"]
@@ -81,7 +81,7 @@ class TestSeveralEnvironments:
         return two
 
     @pytest.mark.parametrize(
-        ("selector", "listed"),
+        ("selector", "listed_rows"),
         [
             ("owner=search", [("dev", "sentences")]),
             ("owner=ops", [("other", "images")]),
@@ -90,11 +90,11 @@ class TestSeveralEnvironments:
         ],
     )
     def test_what_one_of_them_has_is_listed(
-        self, typed: Typed, both: FleetFolder, selector: str, listed: list[tuple[str, str]]
+        self, typed: Typed, both: FleetFolder, selector: str, listed_rows: list[tuple[str, str]]
     ) -> None:
         environments = ("--env", "dev", "--env", "other")
         result = typed("ls", "--offline", "--format", "json", *environments, selector)
-        assert [(entry["environment"], entry["name"]) for entry in json.loads(result.out)] == listed
+        assert [(entry["environment"], entry["name"]) for entry in json.loads(result.out)] == listed_rows
 
     @pytest.mark.parametrize(
         ("selector", "code"), [("owner=x", "FL506"), ("x", "FL120"), ("ownr=x", "FL507")]
@@ -130,7 +130,7 @@ class TestDrift:
     """AWS is not asked for what is wrong without it."""
 
     @pytest.mark.parametrize(
-        ("argument", "said"),
+        ("argument", "message"),
         [
             ("model_specs/images.yaml", "is not an endpoint's name, and this command does not accept paths"),
             ("app.py", "is not an endpoint's name, and this command does not accept paths"),
@@ -142,11 +142,11 @@ class TestDrift:
     )
     @pytest.mark.parametrize("command", ["drift", "destroy"])
     def test_paths_changes_and_selectors_that_match_nothing_are_refused(
-        self, typed: Typed, two: FleetFolder, command: str, argument: str, said: str
+        self, typed: Typed, two: FleetFolder, command: str, argument: str, message: str
     ) -> None:
         result = typed(command, "--env", "dev", argument)
         assert result.code == 1
-        assert said in result.err
+        assert message in result.err
 
 
 class TestDestroy:
@@ -167,7 +167,9 @@ class TestDestroy:
         monkeypatch.setattr(destroy_command, "plan_deletion", plan)
         monkeypatch.setattr(destroy_command, "_leases", lambda *_: None)
         monkeypatch.setattr(
-            destroy_command, "delete", lambda _, deletion, *_others: deletions.append(deletion.stack.name)
+            destroy_command,
+            "delete",
+            lambda _, deletion, *_other_values: deletions.append(deletion.stack.name),
         )
         yield deletions
 

@@ -63,9 +63,9 @@ def by_tritonclient(answer: Payload, name: str) -> Array:
     return array
 
 
-def of_tritonclient(named: dict[str, Array], *, binary: bool = True) -> Payload:
+def of_tritonclient(named_arrays: dict[str, Array], *, binary: bool = True) -> Payload:
     tensors = []
-    for name, array in named.items():
+    for name, array in named_arrays.items():
         tensor = triton.InferInput(name, list(array.shape), datatype(array))
         tensors.append(tensor.set_data_from_numpy(array, binary_data=binary))
     body, size = triton.InferenceServerClient.generate_request_body(tensors)

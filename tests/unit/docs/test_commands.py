@@ -107,7 +107,7 @@ def test_a_mistake_is_told_with_its_page_and_line(line: str, mistake: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "typed"),
+    ("text", "typed_lines"),
     [
         ("```sh\nfleet ls \\\n  --env dev\n\nfleet rules  # all\n```", ["fleet ls --env dev", "fleet rules"]),
         ("```console\n$ fleet rules\nFL110\n$ fleet schema\n```", ["fleet rules", "fleet schema"]),
@@ -118,8 +118,8 @@ def test_a_mistake_is_told_with_its_page_and_line(line: str, mistake: str) -> No
     ],
     ids=["commands", "with output", "steps of a workflow", "indented", "no commands", "no block"],
 )
-def test_commands_are_found_in_blocks_that_are_of_commands(text: str, typed: list[str]) -> None:
-    assert [item.bare for item in read_page("docs/x.md", text).typed] == typed
+def test_commands_are_found_in_blocks_that_are_of_commands(text: str, typed_lines: list[str]) -> None:
+    assert [item.bare for item in read_page("docs/x.md", text).typed] == typed_lines
 
 
 def test_what_is_shown_below_a_command_is_read_with_it() -> None:
@@ -137,10 +137,10 @@ def test_a_command_in_a_sentence_may_be_a_synopsis_over_two_lines() -> None:
     )
 
 
-def with_recipes(typed: Iterable[str]) -> set[str]:
+def with_recipes(typed_names: Iterable[str]) -> set[str]:
     """Commands, and of those of make also what the Makefile's target calls."""
-    typed = set(typed)
-    return typed.union(*(recipe(*line.split()[1:]) for line in typed if line.startswith("make ")))
+    typed_names = set(typed_names)
+    return typed_names.union(*(recipe(*line.split()[1:]) for line in typed_names if line.startswith("make ")))
 
 
 def test_each_command_that_is_run_elsewhere_is_still_documented() -> None:

@@ -88,9 +88,9 @@ class TestText:
         assert "Without data the alarm's state is INSUFFICIENT_DATA." in text
         assert "calls or more" not in text
 
-    @pytest.mark.parametrize("written", ["https://wiki.example/triton", "https://wiki.example/triton#"])
-    def test_it_links_to_the_environments_own_runbook(self, folder: FleetFolder, written: str) -> None:
-        folder.environment(f'runbook: "{written}"\n')
+    @pytest.mark.parametrize("written_text", ["https://wiki.example/triton", "https://wiki.example/triton#"])
+    def test_it_links_to_the_environments_own_runbook(self, folder: FleetFolder, written_text: str) -> None:
+        folder.environment(f'runbook: "{written_text}"\n')
         assert texts(folder, "")["disk warning"].endswith("Runbook: https://wiki.example/triton#disk")
 
     def test_the_longest_is_one_that_cloudwatch_takes(self, folder: FleetFolder) -> None:
@@ -170,7 +170,7 @@ class TestMistakes:
         assert found(folder, f"{SCALED}alarms: {{{keys}}}\n", MULTI) == []
 
     @pytest.mark.parametrize(
-        ("keys", "said"),
+        ("keys", "message"),
         [
             ("latency_p99: 200", "`alarms.latency_p99` is 200: write a whole number and a unit"),
             (
@@ -186,10 +186,12 @@ class TestMistakes:
             ),
         ],
     )
-    def test_what_is_no_threshold_is_told_at_its_key(self, folder: FleetFolder, keys: str, said: str) -> None:
+    def test_what_is_no_threshold_is_told_at_its_key(
+        self, folder: FleetFolder, keys: str, message: str
+    ) -> None:
         folder.spec(f"alarms: {{{keys}}}\n")
         (finding,) = folder.findings()
-        assert finding.message.startswith(said)
+        assert finding.message.startswith(message)
         assert finding.line == 6
 
 

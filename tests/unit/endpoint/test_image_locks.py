@@ -36,7 +36,7 @@ FACTS = ImageFacts(
 
 class TestMismatch:
     @pytest.mark.parametrize(
-        ("keys", "locked", "expected"),
+        ("keys", "locked_value", "expected_text"),
         [
             ("", {"key": KEY}, f"the lock names an image, but the spec does not | {LOCK}"),
             (BUILT, None, f"the lock does not name the image of the spec | {LOCK}"),
@@ -59,21 +59,21 @@ class TestMismatch:
         ],
     )
     def test_a_lock_of_another_image_is_refused_with_the_command_that_writes_it(
-        self, folder: FleetFolder, keys: str, locked: dict[str, str] | None, expected: str
+        self, folder: FleetFolder, keys: str, locked_value: dict[str, str] | None, expected_text: str
     ) -> None:
         folder.spec(keys)
-        if locked is not None:
-            lock_image(folder, **locked)
+        if locked_value is not None:
+            lock_image(folder, **locked_value)
         (line,) = [line for line in folder.said() if " FL968 " in line]
-        assert line == f"sentences.lock.yaml:None FL968 {expected}"
+        assert line == f"sentences.lock.yaml:None FL968 {expected_text}"
 
-    @pytest.mark.parametrize(("keys", "locked"), [("", None), (BUILT, {"key": KEY}), (FOUND, {})])
+    @pytest.mark.parametrize(("keys", "locked_value"), [("", None), (BUILT, {"key": KEY}), (FOUND, {})])
     def test_the_lock_of_the_specs_image_has_no_finding(
-        self, folder: FleetFolder, keys: str, locked: dict[str, str] | None
+        self, folder: FleetFolder, keys: str, locked_value: dict[str, str] | None
     ) -> None:
         folder.spec(keys)
-        if locked is not None:
-            lock_image(folder, **locked)
+        if locked_value is not None:
+            lock_image(folder, **locked_value)
         assert folder.findings() == []
 
     def test_on_this_machine_a_lock_records_no_image(self, folder: FleetFolder) -> None:

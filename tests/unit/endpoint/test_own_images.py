@@ -230,16 +230,16 @@ class TestEngines:
     """An engine is of the TensorRT that builds it."""
 
     @staticmethod
-    def with_engine(decided: EndpointContext) -> EndpointContext:
+    def with_engine(context: EndpointContext) -> EndpointContext:
         models = [
             model.model_copy(update={"engines": (Engine(model="embed", onnx="m.onnx"),)})
-            for model in decided.spec.models
+            for model in context.spec.models
         ]
-        spec = decided.spec.model_copy(update={"models": tuple(models)})
-        return replace(decided, loaded=replace(decided.loaded, spec=spec))
+        spec = context.spec.model_copy(update={"models": tuple(models)})
+        return replace(context, loaded=replace(context.loaded, spec=spec))
 
-    def built_in(self, decided: EndpointContext) -> str:
-        (planned_engine,) = planned_engines(self.with_engine(decided))
+    def built_in(self, context: EndpointContext) -> str:
+        (planned_engine,) = planned_engines(self.with_engine(context))
         return planned_engine.image
 
     @pytest.mark.parametrize("tensorrt", [RELEASE_TENSORRT, "10.9.0", None])

@@ -50,10 +50,10 @@ def variables(folder: FleetFolder, keys: str = "") -> Mapping[str, str]:
     return folder.resolve().variables
 
 
-def joined(found: Mapping[str, str], name: str) -> Any:
+def joined(values: Mapping[str, str], name: str) -> Any:
     """A document of several variables, as the container joins them."""
     parts = [name, *(f"{name}_{index}" for index in range(1, 100))]
-    return json.loads("".join(found[part] for part in parts if part in found))
+    return json.loads("".join(values[part] for part in parts if part in values))
 
 
 class TestRoutes:
@@ -151,7 +151,7 @@ class TestModel:
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "expected_text"),
     [
         ("routes: {vision: resnet50}", "FL730 the route 'vision' leads to 'resnet50'"),
         ("default_model: resnt", "FL731 `default_model` is 'resnt', which is not a route"),
@@ -179,17 +179,17 @@ class TestModel:
         ),
     ],
 )
-def test_a_mistake_is_reported_at_its_line(folder: FleetFolder, keys: str, expected: str) -> None:
+def test_a_mistake_is_reported_at_its_line(folder: FleetFolder, keys: str, expected_text: str) -> None:
     folder.spec(f"{SHARED}{keys}\n")
     lines = [line for line in folder.said() if line.startswith("sentences.yaml:7 ")]
-    assert [line for line in lines if expected in line], folder.said()
+    assert [line for line in lines if expected_text in line], folder.said()
 
 
 SAMPLE = "samples: [{{name: one, inputs: {{x: {{datatype: FP32, shape: [1], data: 1}}}}{}}}]\n"
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "expected_text"),
     [
         ("", "FL733 sample 'one' names no model, and there is no `default_model`"),
         (", model: resnt", "FL733 sample 'one' calls 'resnt', which is not a route"),
@@ -200,10 +200,10 @@ SAMPLE = "samples: [{{name: one, inputs: {{x: {{datatype: FP32, shape: [1], data
     ],
 )
 def test_a_sample_that_the_router_would_answer_with_404_is_reported(
-    folder: FleetFolder, keys: str, expected: str
+    folder: FleetFolder, keys: str, expected_text: str
 ) -> None:
     folder.spec(SHARED + SAMPLE.format(keys))
-    assert [line for line in folder.said() if expected in line], folder.said()
+    assert [line for line in folder.said() if expected_text in line], folder.said()
 
 
 def test_a_sample_of_a_version_that_is_served_is_right(folder: FleetFolder) -> None:
@@ -245,18 +245,18 @@ def test_the_limit_of_a_gpus_memory_is_an_option_for_each_gpu(folder: FleetFolde
 
 
 @pytest.mark.parametrize(
-    ("versions", "expected"),
+    ("versions", "expected_text"),
     [
         (None, "the lock does not have the versions of the model 'one'"),
         ([], "Triton loads no version of the model"),
     ],
 )
 def test_a_route_without_a_version_is_reported_as_the_container_would_wait_for_ever(
-    folder: FleetFolder, versions: list[str] | None, expected: str
+    folder: FleetFolder, versions: list[str] | None, expected_text: str
 ) -> None:
     lock_models(folder, {"one": {"backend": "onnxruntime", "versions": versions}})
     folder.spec(SHARED)
-    assert [line for line in folder.said() if f"FL735 {expected}" in line], folder.said()
+    assert [line for line in folder.said() if f"FL735 {expected_text}" in line], folder.said()
 
 
 def test_a_decoupled_part_of_an_ensemble_that_is_called_is_reported(folder: FleetFolder) -> None:

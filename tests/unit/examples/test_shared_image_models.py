@@ -65,10 +65,15 @@ def test_boxes_of_two_classes_stay_where_they_overlap(detector: Any) -> None:
     assert len(found(detector, row(100, 100, 40, 0.8, c3=0.9), row(100, 100, 40, 0.9, c4=0.9))) == 2
 
 
-@pytest.mark.parametrize(("shift", "kept"), [(15.0, 1), (16.0, 2)])
-def test_boxes_may_share_less_than_45_per_cent_of_their_union(detector: Any, shift: float, kept: int) -> None:
+@pytest.mark.parametrize(("shift", "kept_number"), [(15.0, 1), (16.0, 2)])
+def test_boxes_may_share_less_than_45_per_cent_of_their_union(
+    detector: Any, shift: float, kept_number: int
+) -> None:
     # Shifted by s of 40, they share (40 - s) / (40 + s): 0.4545 and 0.4286.
-    assert len(found(detector, row(100, 100, 40, 0.9, c0=1), row(100 + shift, 100, 40, 0.8, c0=1))) == kept
+    assert (
+        len(found(detector, row(100, 100, 40, 0.9, c0=1), row(100 + shift, 100, 40, 0.8, c0=1)))
+        == kept_number
+    )
 
 
 def test_objectness_and_score_have_to_be_above_a_half(detector: Any) -> None:
@@ -97,11 +102,13 @@ def test_at_most_1000_are_answered_the_best_of_all(detector: Any) -> None:
     ][:199:-1]
 
 
-def ask(module: Any, encoded: bytes, repository: Path) -> str:
+def ask(module: Any, encoded_content: bytes, repository: Path) -> str:
     model = module.TritonPythonModel()
     if hasattr(model, "initialize"):
         model.initialize({"model_repository": str(repository / "resnet_image")})
-    (response,) = model.execute([InferenceRequest({"img": np.array([encoded], np.object_)}, ["result"])])
+    (response,) = model.execute(
+        [InferenceRequest({"img": np.array([encoded_content], np.object_)}, ["result"])]
+    )
     return words_of(response)
 
 

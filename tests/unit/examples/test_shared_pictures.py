@@ -78,7 +78,7 @@ def truncated() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("encoded", "said"),
+    ("encoded_content", "message"),
     [
         (b"", "img is empty: send a picture in base64"),
         (b" \n", "img is empty"),
@@ -116,9 +116,11 @@ def truncated() -> bytes:
         "no-width",
     ],
 )
-def test_a_caller_is_told_what_is_wrong_with_a_picture(pictures: Any, encoded: bytes, said: str) -> None:
-    with pytest.raises(pictures.PictureError, match=said):
-        pictures.read_picture(encoded)
+def test_a_caller_is_told_what_is_wrong_with_a_picture(
+    pictures: Any, encoded_content: bytes, message: str
+) -> None:
+    with pytest.raises(pictures.PictureError, match=message):
+        pictures.read_picture(encoded_content)
 
 
 def test_the_first_frame_of_an_animation_is_taken(pictures: Any) -> None:

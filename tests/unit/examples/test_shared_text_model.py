@@ -88,7 +88,7 @@ def test_tokens_of_any_text_are_those_of_hugging_faces_tokenizer(text: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("encoded", "said"),
+    ("encoded_content", "message"),
     [
         (b"", r"text has 0 times \[MASK\]: write it once"),
         (b"The goal of life.", r"text has 0 times \[MASK\]"),
@@ -101,15 +101,22 @@ def test_tokens_of_any_text_are_those_of_hugging_faces_tokenizer(text: str) -> N
     ],
     ids=["empty", "no-mask", "small-letters", "two-masks", "latin-1", "surrogate", "tokens", "characters"],
 )
-def test_a_caller_is_told_what_is_wrong_with_a_text(tokenizer: Any, encoded: bytes, said: str) -> None:
-    with python_model("bert_base_text", "masked_text") as module, pytest.raises(module.TextError, match=said):
-        module.read_text(encoded, tokenizer)
+def test_a_caller_is_told_what_is_wrong_with_a_text(
+    tokenizer: Any, encoded_content: bytes, message: str
+) -> None:
+    with (
+        python_model("bert_base_text", "masked_text") as module,
+        pytest.raises(module.TextError, match=message),
+    ):
+        module.read_text(encoded_content, tokenizer)
 
 
-def ask(module: Any, encoded: bytes, repository: Path) -> str:
+def ask(module: Any, encoded_content: bytes, repository: Path) -> str:
     model = module.TritonPythonModel()
     model.initialize({"model_repository": str(repository)})
-    (response,) = model.execute([InferenceRequest({"text": np.array([encoded], np.object_)}, ["result"])])
+    (response,) = model.execute(
+        [InferenceRequest({"text": np.array([encoded_content], np.object_)}, ["result"])]
+    )
     return words_of(response)
 
 

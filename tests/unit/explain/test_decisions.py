@@ -60,7 +60,7 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
         decision.what: decision.value for decision in decisions if decision.group == "variables"
     } == endpoint.variables
     targets = [decision.value for decision in decisions if decision.what == "target model"]
-    of_models = groupby(endpoint.archives, lambda each: each.source.index)
+    of_models = groupby(endpoint.archives, lambda item: item.source.index)
     keys = [[archive.key.rpartition("/")[2] for archive in archives] for _, archives in of_models]
     told_names = [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}" for names in keys]
     assert targets == (told_names if endpoint.spec.mode is Mode.MULTI_MODEL else [])

@@ -17,8 +17,8 @@ def made(folder: FleetFolder, keys: str, base: str = SPEC) -> list[Decision]:
     return list(decisions(context, project.deployment, project.fleet.prices, wrong))
 
 
-def values(shown: list[Decision], group: str) -> list[tuple[str, str | None]]:
-    return [(decision.what, decision.value) for decision in shown if decision.group == group]
+def values(decisions: list[Decision], group: str) -> list[tuple[str, str | None]]:
+    return [(decision.what, decision.value) for decision in decisions if decision.group == group]
 
 
 def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: FleetFolder) -> None:

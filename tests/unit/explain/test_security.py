@@ -41,8 +41,8 @@ def decided(
     return {made_decision.what: made_decision for made_decision in made_decisions}
 
 
-def values(found: dict[str, Decision], *whats: str) -> list[str | None]:
-    return [found[what].value for what in whats]
+def values(decisions: dict[str, Decision], *whats: str) -> list[str | None]:
+    return [decisions[what].value for what in whats]
 
 
 def test_by_default_nothing_is_closed_kept_or_bounded(folder: FleetFolder) -> None:

@@ -38,8 +38,8 @@ def sent(**tensor: Any) -> dict[str, Any]:
     )
 
 
-def wrong(wanted: dict[str, Any], got: Any, datatype: str | None = None) -> str | None:
-    sample = Sample.all_of(json.dumps([{"name": "one", "inputs": {}, "outputs": {"y": wanted}}]))[0]
+def wrong(expected_values: dict[str, Any], got: Any, datatype: str | None = None) -> str | None:
+    sample = Sample.all_of(json.dumps([{"name": "one", "inputs": {}, "outputs": {"y": expected_values}}]))[0]
     body, kind = answer({"y": np.asarray(got)}, {"y": datatype} if datatype else None)
     return difference(sample, outputs_of(body, kind))
 
@@ -72,7 +72,7 @@ def test_one_value_fills_a_whole_shape() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "got"),
+    ("expected_values", "got"),
     [
         ({}, [1.5]),
         ({"shape": [-1, 2]}, [[1.5, 2.5]]),
@@ -89,19 +89,19 @@ def test_one_value_fills_a_whole_shape() -> None:
         ({"datatype": "FP64", "shape": [-1], "data": [], "tolerance": 0}, np.zeros(0)),
     ],
 )
-def test_what_is_near_enough_passes(wanted: dict[str, Any], got: Any) -> None:
-    assert wrong(wanted, got) is None
+def test_what_is_near_enough_passes(expected_values: dict[str, Any], got: Any) -> None:
+    assert wrong(expected_values, got) is None
 
 
-@pytest.mark.parametrize("wanted", [7, 8])
-def test_a_large_answer_is_compared_without_a_list_of_its_values(wanted: int) -> None:
+@pytest.mark.parametrize("expected_number", [7, 8])
+def test_a_large_answer_is_compared_without_a_list_of_its_values(expected_number: int) -> None:
     got = np.full(250_000, 7)
     body, kind = answer({"y": got})
-    sample = {"name": "one", "inputs": {}, "outputs": {"y": {"data": wanted}}}
+    sample = {"name": "one", "inputs": {}, "outputs": {"y": {"data": expected_number}}}
     (parsed_sample,) = Sample.all_of(json.dumps([sample]))
     tracemalloc.start()
     try:
-        assert (difference(parsed_sample, outputs_of(body, kind)) is None) is (wanted == 7)
+        assert (difference(parsed_sample, outputs_of(body, kind)) is None) is (expected_number == 7)
         _, maximum = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -109,7 +109,7 @@ def test_a_large_answer_is_compared_without_a_list_of_its_values(wanted: int) ->
 
 
 @pytest.mark.parametrize(
-    ("wanted", "got", "words"),
+    ("expected_values", "got", "words"),
     [
         ({"datatype": "FP32"}, [1.5], "output y has datatype FP64, expected FP32"),
         ({"shape": [2, -1]}, [[1.5]], "output y has shape [1, 1], expected [2, -1]"),
@@ -175,8 +175,8 @@ def test_a_large_answer_is_compared_without_a_list_of_its_values(wanted: int) ->
         ),
     ],
 )
-def test_what_is_off_is_told_with_its_place(wanted: dict[str, Any], got: Any, words: str) -> None:
-    assert words in str(wrong(wanted, got))
+def test_what_is_off_is_told_with_its_place(expected_values: dict[str, Any], got: Any, words: str) -> None:
+    assert words in str(wrong(expected_values, got))
 
 
 def test_an_output_that_is_not_there_is_told_with_those_that_are() -> None:

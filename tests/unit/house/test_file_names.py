@@ -25,8 +25,8 @@ def _words(text: str) -> frozenset[str]:
 NOUNS = _words(
     """
     autoscaling batching decoding encoding feed finding heading hosting linting loading mapping monitoring need opening packing parsing
-    pruning reading rebinding ring scaling scheduling seed setting speed staging string timing training unpacking
-    uploading warning wording apply assembly family reply supply
+    pruning reading rebinding ring routing sampling saving scaling scheduling seed setting speed spelling staging string
+    timing training unpacking uploading warning wording apply assembly family reply supply tally
     """
 )
 """Nouns, and the verb `apply`, that end as participles and adverbs do."""

@@ -21,7 +21,7 @@ LOOK_BEHIND = re.compile(r"\(\?<![^)]*\)")
 
 def compiled(pattern: str, *, case: bool = False) -> re.Pattern[str]:
     """As .markdownlint-cli2.mjs compiles it; only Python wants look-behinds of one width."""
-    text = LOOK_BEHIND.sub(lambda found: found[0].replace(r"\s+", r"\s"), pattern.replace(" ", r"\s+"))
+    text = LOOK_BEHIND.sub(lambda result: result[0].replace(r"\s+", r"\s"), pattern.replace(" ", r"\s+"))
     return re.compile(rf"(?<![\w/.-])(?:{text})(?![\w/-])", 0 if case else re.IGNORECASE)
 
 

@@ -81,7 +81,7 @@ def graph(operator: str, arguments: dict[str, Value]) -> Graph:
 
 
 @pytest.mark.parametrize(
-    ("operator", "arguments", "said"),
+    ("operator", "arguments", "message"),
     [
         ("Resize", {"resize_x": 1e30, "resize_y": 8.0}, "argument 'resize_x' with the value .1e.30."),
         ("Resize", {"resize_x": math.inf, "resize_y": 8.0}, "argument 'resize_x' with the value inf"),
@@ -92,9 +92,9 @@ def graph(operator: str, arguments: dict[str, Value]) -> Graph:
     ids=["side", "infinite", "area", "deviation", "nan"],
 )
 def test_numbers_that_no_image_can_be_made_with_are_refused_at_load(
-    operator: str, arguments: dict[str, Value], said: str
+    operator: str, arguments: dict[str, Value], message: str
 ) -> None:
-    with pytest.raises(UnknownToStandInError, match=said):
+    with pytest.raises(UnknownToStandInError, match=message):
         graph(operator, arguments)
 
 

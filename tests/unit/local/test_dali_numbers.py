@@ -25,10 +25,10 @@ def test_it_computes_the_numbers_of_dali(title: str) -> None:
     np.testing.assert_allclose(numbers, case["numbers"], rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("said", REAL["unknown"])
-def test_a_pipeline_that_it_would_compute_otherwise_is_refused_by_name(said: str) -> None:
-    with pytest.raises(UnknownToStandInError, match=f"^{said}$"):
-        Graph(read_pipeline(b64decode(REAL["unknown"][said])))
+@pytest.mark.parametrize("message", REAL["unknown"])
+def test_a_pipeline_that_it_would_compute_otherwise_is_refused_by_name(message: str) -> None:
+    with pytest.raises(UnknownToStandInError, match=f"^{message}$"):
+        Graph(read_pipeline(b64decode(REAL["unknown"][message])))
 
 
 def test_the_numbers_are_those_of_dali_itself() -> None:

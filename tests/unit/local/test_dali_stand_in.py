@@ -51,7 +51,7 @@ DEEP = b"\x2a" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "has no operators or no outputs"),
         (b"import nvidia.dali as dali\n", "it is not a serialised pipeline"),
@@ -61,13 +61,13 @@ DEEP = b"\x2a" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
     ],
     ids=["empty", "python", "cut-off", "deep", "large"],
 )
-def test_a_file_that_holds_no_pipeline_is_refused(content: bytes, said: str) -> None:
-    with pytest.raises(NoPipelineError, match=said):
+def test_a_file_that_holds_no_pipeline_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(NoPipelineError, match=message):
         read_pipeline(content)
 
 
 @pytest.mark.parametrize(
-    ("pipeline", "said"),
+    ("pipeline", "message"),
     [
         (replace(PIPELINE, outputs=("OTHER",)), "value 'OTHER', which no operator makes"),
         (
@@ -83,9 +83,9 @@ def test_a_file_that_holds_no_pipeline_is_refused(content: bytes, said: str) -> 
     ids=["no-output", "order", "no-input", "argument"],
 )
 def test_a_graph_that_cannot_run_here_is_refused_when_it_is_loaded(
-    pipeline: SerializedPipeline, said: str
+    pipeline: SerializedPipeline, message: str
 ) -> None:
-    with pytest.raises(UnknownToStandInError, match=said):
+    with pytest.raises(UnknownToStandInError, match=message):
         Graph(pipeline)
 
 
@@ -106,7 +106,7 @@ def large() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"no image at all", "Unrecognized image format. Supported formats are: JPEG, PNG"),
         (b"", "Unrecognized image format"),
@@ -120,8 +120,8 @@ def large() -> bytes:
     ],
     ids=["text", "empty", "cut-off", "gif", "16-bit", "large"],
 )
-def test_what_is_no_image_or_beyond_the_stand_in_is_refused(content: bytes, said: str) -> None:
-    with pytest.raises(ImageError, match=said):
+def test_what_is_no_image_or_beyond_the_stand_in_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(ImageError, match=message):
         decode_image(np.frombuffer(content, np.uint8))
 
 
@@ -145,17 +145,17 @@ def test_more_than_there_is_cannot_be_cut_out() -> None:
         crop(np.zeros((4, 5, 3), np.uint8), 4, 6)
 
 
-def config(**changed: Any) -> dict[str, Any]:
+def config(**changed_values: Any) -> dict[str, Any]:
     tensor = {"name": "IN", "data_type": "TYPE_UINT8", "dims": ["-1"]}
     image = {"name": "OUT", "data_type": "TYPE_UINT8", "dims": ["-1", "-1", "3"]}
-    return {"max_batch_size": 8, "input": [tensor], "output": [image], **changed}
+    return {"max_batch_size": 8, "input": [tensor], "output": [image], **changed_values}
 
 
 DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "ndim": 1}), DECODER))
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed_values", "messages"),
     [
         ({"input": []}, ['Missing config for "IN" input.']),
         (
@@ -170,11 +170,11 @@ DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "
     ids=["missing", "unknown", "type", "dimensions", "outputs", "fitting"],
 )
 def test_a_configuration_that_does_not_fit_the_pipeline_is_refused_in_the_backends_words(
-    changed: dict[str, Any], said: list[str]
+    changed_values: dict[str, Any], messages: list[str]
 ) -> None:
-    lines = list(mismatches(config(**changed), Graph(DECLARED)))
-    assert len(lines) == len(said)
-    assert all(line.startswith(begin) for line, begin in zip(lines, said, strict=True))
+    lines = list(mismatches(config(**changed_values), Graph(DECLARED)))
+    assert len(lines) == len(messages)
+    assert all(line.startswith(begin) for line, begin in zip(lines, messages, strict=True))
 
 
 def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared() -> None:
@@ -183,7 +183,7 @@ def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared()
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "model 'dali', model.dali: No such file or directory; .* and no dali.py"),
         (b"import nvidia.dali", "model 'dali', model.dali: it is not a serialised pipeline.* and no dali.py"),
@@ -192,11 +192,11 @@ def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared()
     ids=["missing", "python", "other-names"],
 )
 def test_a_model_that_is_not_served_is_told_by_its_name(
-    tmp_path: Path, content: bytes | None, said: str
+    tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / "model.dali").write_bytes(content)
-    with pytest.raises(NotServedError, match=said):
+    with pytest.raises(NotServedError, match=message):
         load(tmp_path, config(name="dali"))
 
 

@@ -23,10 +23,10 @@ def enter(way: Callable[[], AbstractContextManager[None]]) -> str:
         return "inside"
 
 
-def waits(entering: Future[str]) -> bool:
+def waits(future: Future[str]) -> bool:
     """Whether it is not inside, after time enough to be."""
     event = threading.Event()
-    entering.add_done_callback(lambda _: event.set())
+    future.add_done_callback(lambda _: event.set())
     return not event.wait(0.2)
 
 

@@ -27,7 +27,7 @@ class Memory:
     Triton refuses a model when there are `tolerated` too many.
     """
 
-    def __init__(self, room: int, tolerated: int = 0) -> None:
+    def __init__(self, room: int, tolerated_number: int = 0) -> None:
         self.room = room
         self.present = Run()
         self.inside: list[str] = []
@@ -36,7 +36,7 @@ class Memory:
         self.may_load.set()
         self.loading = threading.Semaphore(0)
         self.failure: Exception | None = None
-        self.tolerated = tolerated
+        self.tolerated = tolerated_number
         self.huge = ""
 
     def run(self) -> Run:
@@ -69,7 +69,7 @@ class Memory:
 
 @pytest.fixture(params=[0, 10], ids=["Triton refuses", "the limit is passed"])
 def memory(request: pytest.FixtureRequest) -> Memory:
-    return Memory(room=2, tolerated=request.param)
+    return Memory(room=2, tolerated_number=request.param)
 
 
 @pytest.fixture

@@ -88,13 +88,13 @@ def test_what_fails_the_computation_is_told_to_each_request_of_its_batch(instanc
 
 
 @pytest.mark.parametrize(
-    ("shortened", "shape"),
+    ("shorten", "shape"),
     [(lambda x: x[:1], "(1, 2)"), (lambda x: x.sum(), "()"), (lambda x: np.concatenate([x, x]), "(6, 2)")],
 )
 def test_an_answer_of_another_batch_size_is_an_error_for_every_request(
-    instance: Instance, shortened: Callable[[Array], Any], shape: str
+    instance: Instance, shorten: Callable[[Array], Any], shape: str
 ) -> None:
-    short = instance(lambda feed: {"y": np.asarray(shortened(feed["x"]))})
+    short = instance(lambda feed: {"y": np.asarray(shorten(feed["x"]))})
     text = f"stand-in: output 'y' has the shape {shape} for a batch of 3"
     assert answered(short, [[1, 2]], [[3, 4]], [[5, 6]]) == [text] * 3
 

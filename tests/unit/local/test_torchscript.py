@@ -56,7 +56,7 @@ def test_what_means_nothing_on_this_machine_is_said_and_what_triton_no_longer_re
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("INFERENCE_MODE", "yes", "failed to convert 'yes' to boolean"),
         ("INTRA_OP_THREAD_COUNT", "many", "failed to convert 'many' to integral number"),
@@ -65,9 +65,9 @@ def test_what_means_nothing_on_this_machine_is_said_and_what_triton_no_longer_re
     ],
 )
 def test_a_parameter_that_the_backend_cannot_read_or_this_machine_not_bear_is_refused(
-    name: str, value: str, said: str
+    name: str, value: str, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=f"^model 'net', parameter {name}: {said}$"):
+    with pytest.raises(ValueError, match=f"^model 'net', parameter {name}: {message}$"):
         read_settings("net", {name: value})
 
 
@@ -95,7 +95,7 @@ def test_a_model_that_takes_a_dict_gets_all_inputs_by_their_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "forward", "said"),
+    ("names", "forward", "message"),
     [
         ([], [SELF, IDS], "must contain at least one input"),
         (["ids"], [SELF, MASK, IDS], "configuration expects 1 inputs, model provides 2"),
@@ -106,9 +106,9 @@ def test_a_model_that_takes_a_dict_gets_all_inputs_by_their_names() -> None:
     ],
 )
 def test_a_model_that_cannot_be_called_with_its_inputs_is_refused(
-    names: list[str], forward: list[Argument], said: str
+    names: list[str], forward: list[Argument], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         input_places("net", names, forward)
 
 
@@ -147,7 +147,7 @@ TENSOR = Tensor()
 
 
 @pytest.mark.parametrize(
-    ("answer", "taken"),
+    ("answer", "taken_value"),
     [
         (TENSOR, (TENSOR,)),
         (["a", "b"], (["a", "b"],)),
@@ -157,13 +157,13 @@ TENSOR = Tensor()
     ],
 )
 def test_a_model_answers_with_a_tensor_or_texts_or_a_tuple_of_such(
-    answer: object, taken: tuple[object, ...]
+    answer: object, taken_value: tuple[object, ...]
 ) -> None:
-    assert answers(answer, Tensor) == taken
+    assert answers(answer, Tensor) == taken_value
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ((TENSOR, None), "output at index 1: Expected Tensor but got NoneType"),
         (([TENSOR], TENSOR), "output at index 0 must be of type Tensor or List[str], received List[Tensor]"),
@@ -177,8 +177,8 @@ def test_a_model_answers_with_a_tensor_or_texts_or_a_tuple_of_such(
     ],
 )
 def test_any_other_part_of_an_answer_is_refused_whether_it_is_asked_for_or_not(
-    answer: object, said: str
+    answer: object, message: str
 ) -> None:
     with pytest.raises(ValueError) as caught:
         answers(answer, Tensor)
-    assert said in str(caught.value)
+    assert message in str(caught.value)

@@ -221,7 +221,7 @@ def test_nothing_of_this_machines_environment_reaches_the_server(
 
 
 @pytest.mark.parametrize(
-    ("given", "seen"),
+    ("given_values", "text"),
     [
         ({}, None),
         ({"OVERRIDE_PING_MODE": "live"}, None),
@@ -230,10 +230,10 @@ def test_nothing_of_this_machines_environment_reaches_the_server(
     ],
 )
 def test_the_ping_mode_changes_only_where_the_variable_was_exported_before(
-    repository: Path, given: dict[str, str], seen: str | None
+    repository: Path, given_values: dict[str, str], text: str | None
 ) -> None:
-    environment = {f"SAGEMAKER_TRITON_{key}": value for key, value in given.items()}
-    assert server_environment(RUNTIME, repository, environment).get("SAGEMAKER_TRITON_PING_MODE") == seen
+    environment = {f"SAGEMAKER_TRITON_{key}": value for key, value in given_values.items()}
+    assert server_environment(RUNTIME, repository, environment).get("SAGEMAKER_TRITON_PING_MODE") == text
 
 
 MULTI_MODEL = {"SAGEMAKER_MULTI_MODEL": "true"}
@@ -247,7 +247,7 @@ def test_in_multi_model_mode_nothing_is_loaded_at_the_start(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("given", "seen"),
+    ("given_values", "text"),
     [
         ({}, None),
         ({"PING_MODE": "ready"}, "live"),
@@ -256,10 +256,10 @@ def test_in_multi_model_mode_nothing_is_loaded_at_the_start(tmp_path: Path) -> N
     ],
 )
 def test_in_multi_model_mode_the_usual_ping_mode_is_live(
-    tmp_path: Path, given: dict[str, str], seen: str | None
+    tmp_path: Path, given_values: dict[str, str], text: str | None
 ) -> None:
-    environment = MULTI_MODEL | {f"SAGEMAKER_TRITON_{key}": value for key, value in given.items()}
-    assert server_environment(RUNTIME, tmp_path, environment).get("SAGEMAKER_TRITON_PING_MODE") == seen
+    environment = MULTI_MODEL | {f"SAGEMAKER_TRITON_{key}": value for key, value in given_values.items()}
+    assert server_environment(RUNTIME, tmp_path, environment).get("SAGEMAKER_TRITON_PING_MODE") == text
 
 
 @pytest.mark.parametrize("namespace", ["CLOUDWATCH_METRIC_NAMESPACE", "METRIC_NAMESPACE"])

@@ -12,8 +12,8 @@ REPOSITORY = Path("/repository")
 BACKENDS = ["onnxruntime", "python"]
 
 
-def _line(said: str, level: str = "E") -> str:
-    return f'{level}1121 00:22:09.420256 7763 model_lifecycle.cc:642] "{said}"\n'
+def _line(message: str, level: str = "E") -> str:
+    return f'{level}1121 00:22:09.420256 7763 model_lifecycle.cc:642] "{message}"\n'
 
 
 NOISE = _line("CudaDriverHelper has not been initialized.")

@@ -68,11 +68,11 @@ def test_a_check_of_the_account_refuses_what_the_deploy_refuses_if_none_can_be_s
     assert (finding.severity, "left out" in finding.message) == (Severity.ERROR, False)
 
 
-@pytest.mark.parametrize(("named", "severity"), [(True, Severity.ERROR), (False, Severity.WARNING)])
+@pytest.mark.parametrize(("is_named", "severity"), [(True, Severity.ERROR), (False, Severity.WARNING)])
 def test_a_check_of_the_account_has_the_same_findings(
-    fleet: tuple[Project, ResolvedFleet], named: bool, severity: Severity
+    fleet: tuple[Project, ResolvedFleet], is_named: bool, severity: Severity
 ) -> None:
-    findings = image_limits(*fleet, named=named)
+    findings = image_limits(*fleet, named=is_named)
     assert {name: (finding.code, finding.severity) for name, finding in findings.items()} == {
         "sentences": ("FL682", severity)
     }

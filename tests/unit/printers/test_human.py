@@ -234,7 +234,7 @@ def test_a_finding_without_a_file_is_one_line(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("errors", "warnings", "said"),
+    ("errors", "warnings", "message"),
     [
         (0, 0, "0 errors, 0 warnings"),
         (1, 0, "1 error, 0 warnings"),
@@ -242,6 +242,8 @@ def test_a_finding_without_a_file_is_one_line(capsys: pytest.CaptureFixture[str]
         (2, 2, "2 errors, 2 warnings"),
     ],
 )
-def test_the_sum_counts_each_severity(errors: int, warnings: int, said: str) -> None:
+def test_the_sum_counts_each_severity(errors: int, warnings: int, message: str) -> None:
     severities = [Severity.ERROR] * errors + [Severity.WARNING] * warnings
-    assert sum_of([Finding(code="FL110", message="m", severity=severity) for severity in severities]) == said
+    assert (
+        sum_of([Finding(code="FL110", message="m", severity=severity) for severity in severities]) == message
+    )

@@ -106,11 +106,11 @@ def wheels_of(folder: Path | None = None, origin: Origin | None = None) -> Wheel
     return pin
 
 
-@pytest.mark.parametrize("recorded", [True, False], ids=["by pip", "by uv, which records no digest"])
-def test_the_wheels_that_were_installed_are_those_that_a_fleet_has(tmp_path: Path, recorded: bool) -> None:
+@pytest.mark.parametrize("is_recorded", [True, False], ids=["by pip", "by uv, which records no digest"])
+def test_the_wheels_that_were_installed_are_those_that_a_fleet_has(tmp_path: Path, is_recorded: bool) -> None:
     file = empty_wheels(tmp_path) / f"triton_fleet-{NAME}"
     digest = sha256(file.read_bytes()).hexdigest()
-    wheels = wheels_of(origin=origin_of_file(file, digest if recorded else ""))
+    wheels = wheels_of(origin=origin_of_file(file, digest if is_recorded else ""))
     assert wheels.files("[local]") == {
         f"vendor/{path.name}": path.read_bytes() for path in tmp_path.iterdir()
     }

@@ -40,12 +40,12 @@ def test_an_environment_has_every_endpoint_unless_a_file_leaves_one_out(fleet: F
     assert members(fleet, "prod") == ("ranking", "sentences")
 
 
-@pytest.mark.parametrize("where", ["spec", "profile", "folder"])
-def test_a_spec_a_profile_or_a_folder_names_its_environments(fleet: FleetFolder, where: str) -> None:
+@pytest.mark.parametrize("location", ["spec", "profile", "folder"])
+def test_a_spec_a_profile_or_a_folder_names_its_environments(fleet: FleetFolder, location: str) -> None:
     key = "environments: [dev]\n"
-    if where == "spec":
+    if location == "spec":
         fleet.write("model_specs/ranking.yaml", OTHER + key)
-    elif where == "profile":
+    elif location == "profile":
         fleet.write("profiles/young.yaml", key)
         fleet.write("model_specs/ranking.yaml", f"{OTHER}profile: young\n")
     else:

@@ -11,7 +11,7 @@ from triton_fleet.spec.endpoint import EndpointSpec
 
 
 @pytest.mark.parametrize(
-    ("below", "above", "key", "left"),
+    ("below", "above", "key", "rest"),
     [
         ("scaling: {min: 1, max: 2, gpu_utilization: 60}", "scaling: null", "scaling", None),
         (
@@ -25,11 +25,11 @@ from triton_fleet.spec.endpoint import EndpointSpec
     ],
 )
 def test_null_takes_away_what_is_below(
-    folder: FleetFolder, below: str, above: str, key: str, left: object
+    folder: FleetFolder, below: str, above: str, key: str, rest: object
 ) -> None:
     folder.write("profiles/base.yaml", f"{below}\n")
     folder.spec(f"profile: base\n{above}\n")
-    assert getattr(spec(folder), key) == left
+    assert getattr(spec(folder), key) == rest
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_nesting_as_deep_as_it_may_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n", "anchors are not read"),
         ("a: *nothing\n", "aliases are not read"),
@@ -79,9 +79,9 @@ def test_nesting_as_deep_as_it_may_be(tmp_path: Path) -> None:
         ('a: "\\U00110000"\n', "this is not YAML"),
     ],
 )
-def test_what_plain_files_do_not_need(tmp_path: Path, content: str, said: str) -> None:
+def test_what_plain_files_do_not_need(tmp_path: Path, content: str, message: str) -> None:
     (finding,) = found_in(tmp_path, content)
-    assert finding.message.startswith(said)
+    assert finding.message.startswith(message)
     assert finding.line == 1
 
 
@@ -207,7 +207,7 @@ def test_a_byte_order_mark_at_the_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "said"),
+    ("content", "line", "message"),
     [
         (f"{SPEC}a: \0\n".encode(), 6, "the character '\\x00' is not valid in YAML"),
         (f"{SPEC}a: ".encode() + b"\xc3\x28\n", 6, "the byte 0xc3 is not valid in UTF-8 text"),
@@ -227,10 +227,10 @@ def test_a_byte_order_mark_at_the_start(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bytes_that_are_told_by_their_line(tmp_path: Path, content: bytes, line: int, said: str) -> None:
+def test_bytes_that_are_told_by_their_line(tmp_path: Path, content: bytes, line: int, message: str) -> None:
     (finding,) = found_in(tmp_path, content)
     assert finding.line == line
-    assert finding.message.startswith(said)
+    assert finding.message.startswith(message)
 
 
 @pytest.mark.parametrize(("escape", "code"), [("\\ud800", "FL104"), ("\\U00110000", "FL101")])

@@ -65,17 +65,17 @@ def test_pytorch_needs_inputs_and_outputs(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "refused"),
+    ("shape", "is_refused"),
     [
         ("dims: [ 4 ]", False),
         ("dims: [ 2, 2 ]", True),
         ("dims: [ 4, 1 ] reshape { shape: [ 4 ] }", False),
     ],
 )
-def test_strings_of_pytorch_have_one_dimension(shape: str, refused: bool) -> None:
+def test_strings_of_pytorch_have_one_dimension(shape: str, is_refused: bool) -> None:
     text = IN.replace("TYPE_FP32", "TYPE_STRING").replace("dims: [ 4 ]", shape) + OUT
     words = "Triton only supports 1 dimensional List of String as input for 'INPUT__0' for model 'm'"
-    assert said("pytorch", text) == ([("error FL455", words)] if refused else [])
+    assert said("pytorch", text) == ([("error FL455", words)] if is_refused else [])
 
 
 def test_the_batch_is_a_dimension_of_strings_too() -> None:
@@ -146,7 +146,7 @@ def test_a_forest_has_the_input_and_the_output_that_its_backend_reads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "release", "found"),
+    ("values", "release", "text"),
     [
         ({}, None, "error: Required parameter is_classifier not found in config"),
         ({}, "25.04", "error: Required parameter output_class not found in config"),
@@ -159,11 +159,11 @@ def test_a_forest_has_the_input_and_the_output_that_its_backend_reads() -> None:
     ],
 )
 def test_a_forest_says_whether_it_classifies_and_from_where_on(
-    values: dict[str, str], release: str | None, found: str
+    values: dict[str, str], release: str | None, text: str
 ) -> None:
     findings = parameters(config_of(parameters_text(values)), "fil", release)
     assert [f"{finding.severity}: {finding.message}" for finding in findings if finding.code == "FL453"] == (
-        [found] if found else []
+        [text] if text else []
     )
 
 

@@ -158,7 +158,7 @@ def test_a_path_in_the_image_is_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"no archive", "it holds no tar stream"),
         (b"no archive" * 99, "it holds no tar stream, or a damaged one"),
@@ -168,12 +168,12 @@ def test_a_path_in_the_image_is_a_warning(tmp_path: Path) -> None:
     ],
 )
 def test_an_environment_that_cannot_be_unpacked_is_an_error(
-    tmp_path: Path, content: bytes, said: str
+    tmp_path: Path, content: bytes, message: str
 ) -> None:
     (wrong,) = findings(tmp_path, FILE, {"m/env.tar.gz": content})
     assert wrong.severity is Severity.ERROR
     assert "the Python environment m/env.tar.gz cannot be unpacked" in wrong.message
-    assert said in wrong.message
+    assert message in wrong.message
 
 
 def test_an_archive_of_another_kind_is_an_error(tmp_path: Path) -> None:

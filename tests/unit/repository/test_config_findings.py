@@ -28,16 +28,16 @@ def errors(text: str, release: str | None = None) -> list[Finding]:
     return [finding for finding in findings(text, release) if finding.severity is Severity.ERROR]
 
 
-@pytest.mark.parametrize(("text", "line", "said"), ALL.values(), ids=ALL)
-def test_what_triton_refuses_is_told_in_its_words_at_its_line(text: str, line: int, said: str) -> None:
-    assert [(finding.line, finding.file) for finding in errors(text) if said in finding.message] == [
+@pytest.mark.parametrize(("text", "line", "message"), ALL.values(), ids=ALL)
+def test_what_triton_refuses_is_told_in_its_words_at_its_line(text: str, line: int, message: str) -> None:
+    assert [(finding.line, finding.file) for finding in errors(text) if message in finding.message] == [
         (line, FILE)
     ]
 
 
-@pytest.mark.parametrize(("text", "line", "said"), ALL.values(), ids=ALL)
-def test_each_error_says_what_to_do_and_weighs_what_its_code_says(text: str, line: int, said: str) -> None:
-    (finding,) = (finding for finding in errors(text) if said in finding.message)
+@pytest.mark.parametrize(("text", "line", "message"), ALL.values(), ids=ALL)
+def test_each_error_says_what_to_do_and_weighs_what_its_code_says(text: str, line: int, message: str) -> None:
+    (finding,) = (finding for finding in errors(text) if message in finding.message)
     assert finding.hint
     assert "error" in code_weight(finding.code)
 

@@ -88,7 +88,7 @@ def test_a_tar_file_without_gzip_is_read_and_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stream", "said"),
+    ("stream", "message"),
     [
         (file("/etc/passwd"), "error FL441: '/etc/passwd' is an absolute path"),
         (file("a/../../b"), "error FL441: 'a/../../b' leads out of its folder"),
@@ -115,15 +115,15 @@ def test_a_tar_file_without_gzip_is_read_and_told(tmp_path: Path) -> None:
     ],
 )
 def test_an_entry_that_is_not_trusted_is_told_and_the_rest_is_read(
-    tmp_path: Path, stream: bytes, said: str
+    tmp_path: Path, stream: bytes, message: str
 ) -> None:
     contents = read_bytes(tmp_path, zipped(stream + file("m/1/model.py") + END))
-    assert any(said in line for line in told(contents)), told(contents)
+    assert any(message in line for line in told(contents)), told(contents)
     assert contents.is_file("m/1/model.py")
 
 
 @pytest.mark.parametrize(
-    ("stream", "said"),
+    ("stream", "message"),
     [
         (extended(record("path", "x"), tarfile.XGLTYPE) + file("s"), "one 'path' to all entries"),
         (extended(record("size", "-1")) + file("s"), "a size of '-1'"),
@@ -139,9 +139,9 @@ def test_an_entry_that_is_not_trusted_is_told_and_the_rest_is_read(
         (file("a", b"x" * 1000)[:-600], "its tar stream is cut off"),
     ],
 )
-def test_a_damaged_stream_is_judged_as_far_as_it_goes(tmp_path: Path, stream: bytes, said: str) -> None:
+def test_a_damaged_stream_is_judged_as_far_as_it_goes(tmp_path: Path, stream: bytes, message: str) -> None:
     contents = read_bytes(tmp_path, zipped(file("m/1/model.py") + stream))
-    assert [said in line for line in told(contents)] == [True], told(contents)
+    assert [message in line for line in told(contents)] == [True], told(contents)
     assert contents.findings[0].code == "FL440"
     assert contents.findings[0].severity is Severity.ERROR
     assert contents.is_file("m/1/model.py")
@@ -155,18 +155,18 @@ def test_an_archive_that_is_cut_off_is_judged_as_far_as_it_goes(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("after", "severity", "said"),
+    ("after", "severity", "message"),
     [
         (b"garbage", "warning", "the data after the end of the archive is damaged: it is not gzip"),
         (zipped(file("b") + END), "warning", "has data after its end, which is ignored"),
         (zipped(b"")[:-3], "error", "cannot be read to its end: it is cut off"),
     ],
 )
-def test_what_follows_the_end_is_told(tmp_path: Path, after: bytes, severity: str, said: str) -> None:
+def test_what_follows_the_end_is_told(tmp_path: Path, after: bytes, severity: str, message: str) -> None:
     contents = read_bytes(tmp_path, zipped(tar_of(FILES)) + after)
     assert len(contents.findings) == 1
     assert contents.findings[0].severity == severity
-    assert said in contents.findings[0].message
+    assert message in contents.findings[0].message
     assert contents.is_file("m/1/model.py")
 
 
@@ -207,7 +207,7 @@ def zip_file() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (zip_file(), "it is a zip archive"),
         (bz2.compress(tar_of(FILES)), "it is compressed with bzip2"),
@@ -222,11 +222,11 @@ def zip_file() -> bytes:
     ],
 )
 def test_what_is_no_archive_of_this_kind_is_refused_by_name(
-    tmp_path: Path, content: bytes, said: str
+    tmp_path: Path, content: bytes, message: str
 ) -> None:
     with pytest.raises(FindingsError, match="FL440") as refusal:
         read_bytes(tmp_path, content)
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
     assert "model.tar.gz" in str(refusal.value)
 
 

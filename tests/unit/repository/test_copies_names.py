@@ -40,7 +40,7 @@ def parsed(content: bytes) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("config", "expected"),
+    ("config", "expected_text"),
     [
         ('name: "bert"\n', 'name: "bert_7"\n'),
         ("name: 'bert'", "name: 'bert_7'"),
@@ -72,9 +72,9 @@ def parsed(content: bytes) -> Any:
         ),
     ],
 )
-def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str, expected: str) -> None:
+def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str, expected_text: str) -> None:
     renamed_text = renamed_config(config.encode(), MODELS, 7)
-    assert renamed_text.decode() == expected
+    assert renamed_text.decode() == expected_text
     parsed(
         renamed_text.removeprefix(b"\xef\xbb\xbf")
     )  # Python's parser does not skip the mark; Triton's does

@@ -63,11 +63,11 @@ def test_two_ensembles_leave_it_to_chance_in_an_archive() -> None:
     assert errors(nested_files, replace(SINGLE, default_model="outer")) == []
 
 
-@pytest.mark.parametrize("written", ["platform: 'ensemble'", 'platform : "ensemble"'])
-def test_an_ensemble_that_the_containers_expression_misses_is_refused_at_its_line(written: str) -> None:
+@pytest.mark.parametrize("written_text", ["platform: 'ensemble'", 'platform : "ensemble"'])
+def test_an_ensemble_that_the_containers_expression_misses_is_refused_at_its_line(written_text: str) -> None:
     hidden_values = {
         **BOTH,
-        "both/config.pbtxt": BOTH["both/config.pbtxt"].replace('platform: "ensemble"', written),
+        "both/config.pbtxt": BOTH["both/config.pbtxt"].replace('platform: "ensemble"', written_text),
     }
     (finding,) = errors(hidden_values, MULTI_MODEL)
     assert (finding.code, finding.line, finding.hint) == (

@@ -19,11 +19,11 @@ def found(
     text: str = "",
     versions: tuple[str, ...] = ("1",),
     release: str | None = None,
-    built: tuple[str, ...] = (),
+    built_lines: tuple[str, ...] = (),
 ) -> list[Finding]:
     """What is found of model m whose files are named from its directory on."""
     contents = repository_of(*(f"m/{path}" for path in ("config.pbtxt", "1/", *paths)))
-    return list(missing_files(config_of(text), backend, release, contents, "m", versions, built))
+    return list(missing_files(config_of(text), backend, release, contents, "m", versions, built_lines))
 
 
 def codes(findings: list[Finding]) -> list[str]:
@@ -131,8 +131,8 @@ def test_a_file_that_is_named_and_missing_is_told_where_it_is_named() -> None:
 
 def test_a_model_whose_engine_will_be_built_needs_none_yet() -> None:
     capability = 'cc_model_filenames { key: "8.6" value: "a10g.plan" }'
-    assert found("tensorrt", text=capability, built=("m",)) == []
-    assert codes(found("tensorrt", built=("other",))) == ["error FL456"]
+    assert found("tensorrt", text=capability, built_lines=("m",)) == []
+    assert codes(found("tensorrt", built_lines=("other",))) == ["error FL456"]
 
 
 @pytest.mark.parametrize(

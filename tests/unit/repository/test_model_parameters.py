@@ -125,15 +125,15 @@ def test_a_number_that_no_int_holds_is_refused(digits: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "found"),
+    ("more", "lines"),
     [(GPU, ["error FL450"]), ("", ["warning FL450"]), (CPU, [])],
     ids=["GPU", "either", "CPU"],
 )
 def test_what_instances_on_a_gpu_alone_read_weighs_by_where_the_model_runs(
-    more: str, found: list[str]
+    more: str, lines: list[str]
 ) -> None:
     findings = said("onnxruntime", {"cudnn_conv_algo_search": "EXHAUSTIVE"}, more=more)
-    assert [weight for weight, _ in findings] == found
+    assert [weight for weight, _ in findings] == lines
 
 
 @pytest.mark.parametrize(("release", "count"), [("24.05", 0), ("24.06", 1), (None, 1)])
@@ -159,17 +159,17 @@ def test_a_parameter_that_the_release_does_not_read_yet_is_named_with_the_first_
 
 
 @pytest.mark.parametrize(
-    ("backend", "key", "meant"),
+    ("backend", "key", "meant_text"),
     [
         ("onnxruntime", "INTRA_OP_THREAD_COUNT", "intra_op_thread_count"),
         ("pytorch", "INTRA_OP_THREADS_COUNT", "INTRA_OP_THREAD_COUNT"),
         ("openvino", "NUM_STREAM", "NUM_STREAMS"),
     ],
 )
-def test_a_key_that_is_nearly_a_known_one_is_warned_of(backend: str, key: str, meant: str) -> None:
+def test_a_key_that_is_nearly_a_known_one_is_warned_of(backend: str, key: str, meant_text: str) -> None:
     [finding] = parameters(config_of(parameters_text({key: "1"})), backend, None)
     assert (finding.code, finding.severity, finding.line) == ("FL452", "warning", 1)
-    assert finding.hint == f"did you mean `{meant}`?"
+    assert finding.hint == f"did you mean `{meant_text}`?"
 
 
 @pytest.mark.parametrize("backend", ["onnxruntime", "tensorrt", "pytorch", "fil"])
@@ -205,7 +205,7 @@ def test_a_batching_library_cannot_go_with_sequences() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "lines"),
     [
         ("$$TRITON_MODEL_DIRECTORY/env.tar.gz", []),
         ("/opt/env.tar.gz", []),
@@ -215,5 +215,5 @@ def test_a_batching_library_cannot_go_with_sequences() -> None:
         ("env.tar.gz", ["warning FL451"]),
     ],
 )
-def test_a_python_environment_is_named_from_the_models_directory(path: str, found: list[str]) -> None:
-    assert [weight for weight, _ in said("python", {"EXECUTION_ENV_PATH": path})] == found
+def test_a_python_environment_is_named_from_the_models_directory(path: str, lines: list[str]) -> None:
+    assert [weight for weight, _ in said("python", {"EXECUTION_ENV_PATH": path})] == lines

@@ -29,21 +29,21 @@ def config(text: str) -> ParsedConfig:
     return parsed_config(text.encode(), Path("m/config.pbtxt"), "m")
 
 
-def tensors(kind: str, *given: str, data_type: str) -> str:
+def tensors(kind: str, *given_text: str, data_type: str) -> str:
     """`NAME` with dims [ 16 ], or `NAME DIMS` with whatever stands there."""
     fields = []
-    for text in given:
+    for text in given_text:
         name, _, rest = text.partition(" ")
         fields.append(f'{{ name: "{name}" data_type: {data_type} {rest or "dims: [ 16 ]"} }}')
     return f"{kind} [ {', '.join(fields)} ]\n"
 
 
-def inputs(*given: str, data_type: str = "TYPE_INT32") -> str:
-    return tensors("input", *given, data_type=data_type)
+def inputs(*given_text: str, data_type: str = "TYPE_INT32") -> str:
+    return tensors("input", *given_text, data_type=data_type)
 
 
-def outputs(*given: str, data_type: str = "TYPE_INT8") -> str:
-    return tensors("output", *given, data_type=data_type)
+def outputs(*given_text: str, data_type: str = "TYPE_INT8") -> str:
+    return tensors("output", *given_text, data_type=data_type)
 
 
 def findings(text: str, header: OnnxHeader = GRAPH) -> list[Finding]:
@@ -77,7 +77,7 @@ def test_a_config_that_fits_its_graph_has_no_findings(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             inputs("INPUT0 dims: [ 16, 1 ]", "INPUT1") + BOTH_OUT,
@@ -110,9 +110,9 @@ def test_a_config_that_fits_its_graph_has_no_findings(text: str) -> None:
         ),
     ],
 )
-def test_what_differs_is_told_in_the_backends_words(text: str, said: str) -> None:
+def test_what_differs_is_told_in_the_backends_words(text: str, message: str) -> None:
     (finding,) = findings(BATCH + text)
-    assert finding.message == said
+    assert finding.message == message
     assert (finding.code, finding.severity, finding.file) == ("FL446", Severity.ERROR, Path("m/config.pbtxt"))
     assert finding.line in (2, 3)
     assert finding.hint
@@ -170,8 +170,10 @@ def test_an_open_dimension_of_an_output_may_be_inferred_so_that_is_a_warning() -
     assert "infer" in finding.hint
 
 
-@pytest.mark.parametrize(("dims", "expected"), [("[ 1 ]", 0), ("[ 1, 1 ]", 0), ("[ 2 ]", 1), ("[ -1 ]", 1)])
-def test_a_scalar_takes_only_ones(dims: str, expected: int) -> None:
+@pytest.mark.parametrize(
+    ("dims", "expected_number"), [("[ 1 ]", 0), ("[ 1, 1 ]", 0), ("[ 2 ]", 1), ("[ -1 ]", 1)]
+)
+def test_a_scalar_takes_only_ones(dims: str, expected_number: int) -> None:
     header = header_of(graph_bytes({"s": (FLOAT, [])}, {"y": (FLOAT, [1])}))
     text = inputs(f"s dims: {dims}", data_type="TYPE_FP32") + outputs("y dims: [ 1 ]", data_type="TYPE_FP32")
     shown_text = dims.replace(" ", "")
@@ -181,7 +183,7 @@ def test_a_scalar_takes_only_ones(dims: str, expected: int) -> None:
             "unable to load model 'm', scalar tensor 's', should only provide 1 in the model configuration when the"
             f" model doesn't support batching. Model configuration provided: {shown_text}."
         ]
-        * expected
+        * expected_number
     )
 
 
@@ -224,7 +226,7 @@ def control(name: str, kind: str, values: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("controls", "said"),
+    ("controls", "messages"),
     [
         (control("START", "START", "fp32_false_true: [ 0, 1 ]"), []),
         (
@@ -246,11 +248,11 @@ def control(name: str, kind: str, values: str) -> str:
         ),
     ],
 )
-def test_sequence_controls_are_inputs_of_the_graph(controls: str, said: list[str]) -> None:
+def test_sequence_controls_are_inputs_of_the_graph(controls: str, messages: list[str]) -> None:
     shapes = {"INPUT0": (INT32, ["n", 16]), "START": (FLOAT, ["n", 1])}
     header = header_of(graph_bytes(shapes, OUTPUTS))
     text = BATCH + inputs("INPUT0") + BOTH_OUT + f"sequence_batching {{ {controls} }}"
-    assert told(text, header) == said
+    assert told(text, header) == messages
 
 
 def test_states_are_inputs_that_are_counted() -> None:

@@ -20,7 +20,7 @@ GRAPH = graph_bytes(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "it holds no graph"),
         (b"\x08\x08", "it holds no graph"),
@@ -37,9 +37,9 @@ GRAPH = graph_bytes(
         (b"\x0f", "a field in it is of the kind 7"),
     ],
 )
-def test_bytes_that_protobuf_refuses_are_a_certain_problem(content: bytes, said: str) -> None:
+def test_bytes_that_protobuf_refuses_are_a_certain_problem(content: bytes, message: str) -> None:
     header = header_of(content)
-    assert said in header.problem
+    assert message in header.problem
     assert header.certain
     assert header.inputs == header.outputs == ()
 

@@ -12,9 +12,9 @@ CLASS = "\n\nclass TritonPythonModel:\n    pass\n"
 
 
 def missing(
-    code: str, *, release: str | None = "25.04", config: str = "", **others: str
+    code: str, *, release: str | None = "25.04", config: str = "", **other_text: str
 ) -> list[tuple[object, str]]:
-    files = {**model("a", code=code + CLASS), **{f"a/{path}": text for path, text in others.items()}}
+    files = {**model("a", code=code + CLASS), **{f"a/{path}": text for path, text in other_text.items()}}
     files["a/config.pbtxt"] += config
     findings = warnings(files, replace(SINGLE, release=release))
     return [(finding.line, finding.message.split("'")[1]) for finding in findings if finding.code == "FL472"]
@@ -59,11 +59,13 @@ def test_a_packed_environment_may_have_anything() -> None:
     assert missing("import torch", config=parameter) == []
 
 
-@pytest.mark.parametrize(("release", "expected"), [("24.10", [(1, "fastapi")]), ("24.12", []), (None, [])])
+@pytest.mark.parametrize(
+    ("release", "expected_rows"), [("24.10", [(1, "fastapi")]), ("24.12", []), (None, [])]
+)
 def test_the_packages_are_those_of_the_release(
-    release: str | None, expected: list[tuple[object, str]]
+    release: str | None, expected_rows: list[tuple[object, str]]
 ) -> None:
-    assert missing("import fastapi", release=release) == expected
+    assert missing("import fastapi", release=release) == expected_rows
 
 
 def test_what_an_image_of_ones_own_has_is_not_guessed() -> None:

@@ -28,9 +28,9 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), REFUSED.items())
-def test_what_triton_refuses_is_refused_in_its_words(text: bytes, said: str) -> None:
-    with pytest.raises(PbtxtError, match="^" + said.replace("+", r"\+").replace(".", r"\.") + "$"):
+@pytest.mark.parametrize(("text", "message"), REFUSED.items())
+def test_what_triton_refuses_is_refused_in_its_words(text: bytes, message: str) -> None:
+    with pytest.raises(PbtxtError, match="^" + message.replace("+", r"\+").replace(".", r"\.") + "$"):
         parse_config(text)
 
 

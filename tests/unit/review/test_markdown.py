@@ -21,8 +21,8 @@ from triton_fleet.review.markdown import MARKER, inline, inline_code, markdown
 from triton_fleet.spec.prices import PriceBook
 
 
-def lines(found: FleetChange, limit: int = 0) -> list[str]:
-    return markdown(found, limit).splitlines()
+def lines(change: FleetChange, limit: int = 0) -> list[str]:
+    return markdown(change, limit).splitlines()
 
 
 class TestWhatIsSeenFirst:

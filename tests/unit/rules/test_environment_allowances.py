@@ -105,9 +105,9 @@ class TestInvokers:
             " | leave it out, or add it to `allowed_invokers` in environments/dev.yaml: a spec cannot `allow` it"
         ]
 
-    @pytest.mark.parametrize("allowed", ["'999988887777', '111122223333'", f"'{FOREIGN}', '{OWN}'"])
-    def test_accounts_and_roles_may_be_named(self, folder: FleetFolder, allowed: str) -> None:
-        folder.environment(f"allowed_invokers: [{allowed}]\n")
+    @pytest.mark.parametrize("allowed_text", ["'999988887777', '111122223333'", f"'{FOREIGN}', '{OWN}'"])
+    def test_accounts_and_roles_may_be_named(self, folder: FleetFolder, allowed_text: str) -> None:
+        folder.environment(f"allowed_invokers: [{allowed_text}]\n")
         folder.spec(INVOKERS)
         assert told(folder, "FL570") == []
 

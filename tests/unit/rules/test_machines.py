@@ -212,7 +212,7 @@ class TestEngines:
         assert said(self.spec(G6, "ml.g6.2xlarge"), "FL290") == []
 
     @pytest.mark.parametrize(
-        ("compatibility", "other", "count"),
+        ("compatibility", "other_text", "count"),
         [
             ("ampere+", G5, 0),
             ("ampere+", "ml.g4dn.xlarge", 1),
@@ -221,9 +221,9 @@ class TestEngines:
         ],
     )
     def test_a_compatible_engine_is_loaded_by_the_gpus_that_it_is_compatible_with(
-        self, compatibility: str, other: str, count: int
+        self, compatibility: str, other_text: str, count: int
     ) -> None:
-        assert len(said(self.spec(G6, other, compatibility=compatibility), "FL290")) == count
+        assert len(said(self.spec(G6, other_text, compatibility=compatibility), "FL290")) == count
 
 
 class TestVariants:

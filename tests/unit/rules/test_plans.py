@@ -18,7 +18,7 @@ WITH_PLAN = {"m": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}
 WITHOUT = {"m": {"backend": "onnxruntime"}}
 
 
-def decided(built_on: dict[str, str | None], locked: dict[str, Any]) -> EndpointContext:
+def decided(built_on: dict[str, str | None], locked_values: dict[str, Any]) -> EndpointContext:
     """An endpoint on an A10G: what each archive's `built_on` says, and the models of those that are locked."""
     models = [
         {"archive": name, "repository": f"../{name}", **({} if value is None else {"built_on": value})}
@@ -27,19 +27,19 @@ def decided(built_on: dict[str, str | None], locked: dict[str, Any]) -> Endpoint
     case = Case(
         spec={"mode": "multi-model", "models": models}, region=REGION, models=None, archive_size=ARCHIVE_SIZE
     )
-    archives = {name: {"digest": DIGEST, "size": 1, "models": facts} for name, facts in locked.items()}
+    archives = {name: {"digest": DIGEST, "size": 1, "models": facts} for name, facts in locked_values.items()}
     return replace(case.context(), lock=Lock.model_validate({"endpoint": "example", "archives": archives}))
 
 
-def found(built_on: dict[str, str | None], locked: dict[str, Any]) -> list[Problem]:
-    return list(rules()["FL297"].check(decided(built_on, locked)))
+def found(built_on: dict[str, str | None], locked_values: dict[str, Any]) -> list[Problem]:
+    return list(rules()["FL297"].check(decided(built_on, locked_values)))
 
 
-@pytest.mark.parametrize(("other", "gpu"), [("ml.g4dn.xlarge", "T4"), ("ml.g6.xlarge", "L4")])
-def test_plans_of_another_gpu_are_refused_with_both_gpus(other: str, gpu: str) -> None:
-    (problem,) = found({"a": other}, {"a": WITH_PLAN})
+@pytest.mark.parametrize(("other_text", "gpu"), [("ml.g4dn.xlarge", "T4"), ("ml.g6.xlarge", "L4")])
+def test_plans_of_another_gpu_are_refused_with_both_gpus(other_text: str, gpu: str) -> None:
+    (problem,) = found({"a": other_text}, {"a": WITH_PLAN})
     assert problem.certain
-    assert f"were built on {other} ({gpu}), and ml.g5.xlarge (A10G) has to load them" in problem.message
+    assert f"were built on {other_text} ({gpu}), and ml.g5.xlarge (A10G) has to load them" in problem.message
     assert problem.hint == f"build them on ml.g5.xlarge, or use an instance with the GPU {gpu}"
 
 

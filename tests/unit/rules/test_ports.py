@@ -58,7 +58,7 @@ def test_a_service_that_is_allowed_without_a_port_gets_one_that_sagemaker_does_n
 
 
 @pytest.mark.parametrize(
-    ("spec", "place", "named"),
+    ("spec", "place", "name"),
     [
         (
             UNPUBLISHED | environment(ALLOW_METRICS="true", METRICS_PORT="8002"),
@@ -104,12 +104,12 @@ def test_a_service_that_is_allowed_without_a_port_gets_one_that_sagemaker_does_n
     ],
 )
 def test_a_port_that_sagemaker_blocks_is_an_error_where_the_spec_names_it(
-    spec: dict[str, Any], place: KeyPath, named: str
+    spec: dict[str, Any], place: KeyPath, name: str
 ) -> None:
     assert places("FL321", spec) == [place]
     (finding,) = findings("FL321", spec)
     assert finding.severity is Severity.ERROR
-    assert finding.message.startswith(named)
+    assert finding.message.startswith(name)
     assert finding.message.endswith("lets a container bind 23000 to 23999, and the server does not start")
     assert "choose a port from 23000 to 23999" in finding.hint
 

@@ -49,7 +49,7 @@ class TestModels:
         assert message.startswith(f"{POOLS}.0.ModelNameOverride ")
 
     @pytest.mark.parametrize(
-        ("value", "why"),
+        ("value", "reason"),
         [
             ({"Ref": "Other"}, "may name another Model"),
             ({"Ref": OWN_MODEL}, "is the ARN of the spec's Model, not its name"),
@@ -59,8 +59,8 @@ class TestModels:
             ({"Fn::Sub": "${AWS::Region}-model"}, "may name another Model"),
         ],
     )
-    def test_a_reference_leads_to_the_name_of_the_model(self, value: object, why: str) -> None:
-        assert config("FL560", shadow(ModelName=value)) == [f"ShadowProductionVariants.0.ModelName {why}"]
+    def test_a_reference_leads_to_the_name_of_the_model(self, value: object, reason: str) -> None:
+        assert config("FL560", shadow(ModelName=value)) == [f"ShadowProductionVariants.0.ModelName {reason}"]
 
     @pytest.mark.parametrize(
         "raw",

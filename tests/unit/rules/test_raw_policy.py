@@ -46,8 +46,8 @@ def case(resource: str, raw: dict[str, Any], region: str = REGION, **environment
     return Case(spec=spec, region=region, models=None, archive_size=1 << 20, environment=environment)
 
 
-def said(code: str, found: Case) -> list[str]:
-    return [problem.message for problem in found.problems(rules()[code])]
+def said(code: str, case: Case) -> list[str]:
+    return [problem.message for problem in case.problems(rules()[code])]
 
 
 class TestRoles:
@@ -108,7 +108,7 @@ class TestImages:
         assert message.startswith("the image is from docker.io/")
 
     @pytest.mark.parametrize(
-        ("image", "allowed"),
+        ("image", "allowed_text"),
         [
             (f"{OTHERS}/own:1", "444455556666"),
             (f"{OTHERS}/own/deeper@sha256:{'a' * 64}", OTHERS),
@@ -116,9 +116,9 @@ class TestImages:
             ("registry.example.com:5000/own:1", "registry.example.com:5000"),
         ],
     )
-    def test_a_registry_that_the_environment_allows_is_taken(self, image: str, allowed: str) -> None:
+    def test_a_registry_that_the_environment_allows_is_taken(self, image: str, allowed_text: str) -> None:
         raw = {"PrimaryContainer": {"Image": image}}
-        assert said("FL349", case("Model", raw, allowed_registries=[allowed])) == []
+        assert said("FL349", case("Model", raw, allowed_registries=[allowed_text])) == []
 
     def test_sagemakers_own_image_of_triton_is_always_allowed(self) -> None:
         image = f"{AWS}/sagemaker-tritonserver:25.03-py3"
@@ -193,7 +193,7 @@ class TestImages:
 
 class TestPulls:
     @pytest.mark.parametrize(
-        ("image", "allowed", "more"),
+        ("image", "allowed_lines", "more"),
         [
             (f"{OTHERS}/team/own:1", ["444455556666"], [Repository("444455556666", "team/own")]),
             (f"{OTHERS}/team/own:1", [OTHERS], [Repository("444455556666", "team/own")]),
@@ -205,9 +205,9 @@ class TestPulls:
         ],
     )
     def test_the_role_pulls_what_is_allowed_beside_the_release(
-        self, image: str, allowed: list[str], more: list[Repository]
+        self, image: str, allowed_lines: list[str], more: list[Repository]
     ) -> None:
-        context = case("Model", {"PrimaryContainer.Image": image}, allowed_registries=allowed).context()
+        context = case("Model", {"PrimaryContainer.Image": image}, allowed_registries=allowed_lines).context()
         assert pulled_repositories(context) == (Repository("763104351884", "sagemaker-tritonserver"), *more)
 
 

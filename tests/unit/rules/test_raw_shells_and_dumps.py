@@ -58,12 +58,12 @@ class TestDebugging:
         assert len(said("FL564", raw, allowed_core_dumps=["s3://dumps/search"])) == 1
 
     @pytest.mark.parametrize(
-        "allowed", ["s3://dumps", "s3://dumps/", "s3://dumps/search", "s3://dumps/search/"]
+        "allowed_text", ["s3://dumps", "s3://dumps/", "s3://dumps/search", "s3://dumps/search/"]
     )
-    def test_core_dumps_below_an_allowed_prefix_are_taken(self, allowed: str) -> None:
+    def test_core_dumps_below_an_allowed_prefix_are_taken(self, allowed_text: str) -> None:
         for destination in ("s3://dumps/search", "s3://dumps/search/a"):
             raw = {"ProductionVariants.0.CoreDumpConfig": {"DestinationS3Uri": destination}}
-            assert said("FL564", raw, allowed_core_dumps=[allowed]) == []
+            assert said("FL564", raw, allowed_core_dumps=[allowed_text]) == []
 
     @pytest.mark.parametrize("code", ["FL349", "FL561", "FL562", "FL563", "FL564"])
     def test_no_spec_can_allow_itself_any_of_them(self, code: str) -> None:

@@ -55,7 +55,7 @@ class TestNextCode:
     THEME = Theme("own", "A theme", ("FL510", "FL511", "FL512", "FL600"), ())
 
     @pytest.mark.parametrize(
-        ("used", "free"),
+        ("used_lines", "free"),
         [
             ([], "FL510"),
             (["FL510"], "FL511"),
@@ -65,6 +65,6 @@ class TestNextCode:
         ],
     )
     def test_it_follows_the_last_used_one_so_that_a_code_that_is_gone_stays_gone(
-        self, used: list[str], free: str | None
+        self, used_lines: list[str], free: str | None
     ) -> None:
-        assert self.THEME.next_code(used) == free
+        assert self.THEME.next_code(used_lines) == free

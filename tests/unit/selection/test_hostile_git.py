@@ -109,14 +109,14 @@ def add_submodule(fleet: FleetFolder, origin: Path) -> None:
     repository.commit()
 
 
-def run_all(root: Path, marked: Marks) -> Iterator[str]:
+def run_all(root: Path, marks: Marks) -> Iterator[str]:
     """What each command has run; it may fail, as long as that is a message."""
     for command in COMMANDS:
         for file in (root / SPEC, root / "repository/embed/config.pbtxt"):
             os.utime(file)  # so that Git compares the content
         with suppress(FindingsError, CannotRunError):
             command(root)
-        yield from (f"{command.__name__}: {line}" for line in marked.found)
+        yield from (f"{command.__name__}: {line}" for line in marks.found)
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)

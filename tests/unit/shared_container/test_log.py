@@ -23,7 +23,7 @@ def logged(source: str, line: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("line", "level", "message", "where"),
+    ("line", "level", "message", "location"),
     [
         (
             'I1123 05:47:32.614728 15 http_server.cc:4713] "Started \\"a\\""',
@@ -36,10 +36,10 @@ def logged(source: str, line: str) -> dict[str, Any]:
         ("printed by a model", "info", "printed by a model", None),
     ],
 )
-def test_a_line_of_triton_has_its_level(line: str, level: str, message: str, where: str | None) -> None:
+def test_a_line_of_triton_has_its_level(line: str, level: str, message: str, location: str | None) -> None:
     entry = logged("triton", line)
     assert (entry["source"], entry["level"], entry["message"]) == ("triton", level, message)
-    assert entry.get("where") == where
+    assert entry.get("where") == location
 
 
 @pytest.mark.parametrize(

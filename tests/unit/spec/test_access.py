@@ -18,7 +18,7 @@ ISSUER = "token.actions.githubusercontent.com"
 
 
 @pytest.mark.parametrize(
-    ("written", "message"),
+    ("written_text", "message"),
     [
         ("github: {repository: '*'}", "a wildcard would trust everything that matches it"),
         ("github: {repository: example/*}", "a wildcard would trust everything that matches it"),
@@ -46,9 +46,9 @@ ISSUER = "token.actions.githubusercontent.com"
     ],
 )
 def test_a_trust_of_more_than_one_is_refused_at_its_line(
-    folder: FleetFolder, written: str, message: str
+    folder: FleetFolder, written_text: str, message: str
 ) -> None:
-    folder.environment(f"access:\n  {written}\n")
+    folder.environment(f"access:\n  {written_text}\n")
     (finding,) = folder.findings()
     assert (finding.code, finding.line) == ("FL112", 5)
     assert message in finding.message

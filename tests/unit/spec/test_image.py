@@ -13,7 +13,7 @@ LEAVE_OUT = "leave it out"
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "expected_text"),
     [
         ("image: {}", f"6 FL112 `image`: neither `build` nor `uri` is given | {ONE_OF_TWO}"),
         (
@@ -43,11 +43,11 @@ LEAVE_OUT = "leave it out"
     ],
 )
 def test_a_mistake_is_reported_at_its_line_with_its_remedy(
-    folder: FleetFolder, keys: str, expected: str
+    folder: FleetFolder, keys: str, expected_text: str
 ) -> None:
     folder.spec(keys)
     (line,) = folder.said()
-    assert f"sentences.yaml:{expected}" in line
+    assert f"sentences.yaml:{expected_text}" in line
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "expected_text"),
     [
         ("scalling: {}", "sentences.yaml:6 FL110 unknown key `scalling` | did you mean `scaling`?"),
         (
@@ -111,10 +111,10 @@ from tests.support.fleet_folder import SPEC, FleetFolder
         ),
     ],
 )
-def test_a_mistaken_key_is_told_at_its_line(folder: FleetFolder, keys: str, expected: str) -> None:
+def test_a_mistaken_key_is_told_at_its_line(folder: FleetFolder, keys: str, expected_text: str) -> None:
     folder.spec(keys)
     (line,) = folder.said()
-    assert expected in line
+    assert expected_text in line
 
 
 def test_a_number_where_text_is_meant_says_to_quote_it(folder: FleetFolder) -> None:

@@ -24,7 +24,7 @@ def test_email_addresses_queues_and_functions_are_taken(folder: FleetFolder, sub
 
 
 @pytest.mark.parametrize(
-    ("subscriber", "said"),
+    ("subscriber", "message"),
     [
         ("https://events.example.com/v1/0123456789abcdef", "a URL contains its key"),
         ("http://localhost:8080", "a URL contains its key"),
@@ -46,11 +46,11 @@ def test_email_addresses_queues_and_functions_are_taken(folder: FleetFolder, sub
         ("+491701234567", "write an email address"),
     ],
 )
-def test_anything_else_is_refused_at_its_line(folder: FleetFolder, subscriber: str, said: str) -> None:
+def test_anything_else_is_refused_at_its_line(folder: FleetFolder, subscriber: str, message: str) -> None:
     folder.environment(f"notifications:\n  critical:\n    - '{subscriber}'\n")
     (finding,) = folder.findings()
     assert (finding.code, finding.line) == ("FL112", 6)
-    assert said in finding.message
+    assert message in finding.message
 
 
 def test_nobody_is_subscribed_twice(folder: FleetFolder) -> None:
@@ -68,7 +68,7 @@ def test_what_is_not_of_the_account_is_subscribed_by_hand(folder: FleetFolder) -
 
 
 @pytest.mark.parametrize(
-    "written",
+    "written_text",
     [
         "{critical: ['https://hooks.example.com/T0/S3CRET']}",
         "{critical: ['https://user:S3CRET@hooks.example.com/T0/x']}",
@@ -82,9 +82,9 @@ def test_what_is_not_of_the_account_is_subscribed_by_hand(folder: FleetFolder) -
 )
 @pytest.mark.parametrize("form", list(Format))
 def test_the_key_in_a_url_is_shown_nowhere(
-    folder: FleetFolder, written: str, form: Format, capsys: pytest.CaptureFixture[str]
+    folder: FleetFolder, written_text: str, form: Format, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder.environment(f"notifications: {written}\n")
+    folder.environment(f"notifications: {written_text}\n")
     findings = folder.findings()
     print_findings(findings, form, folder.root)
     output = capsys.readouterr()
@@ -100,7 +100,7 @@ def test_a_refused_url_is_told_by_its_host_with_what_to_do_about_its_key(folder:
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("keys", "message"),
     [
         (
             "dashboards: off",
@@ -111,10 +111,10 @@ def test_a_refused_url_is_told_by_its_host_with_what_to_do_about_its_key(folder:
     ],
 )
 def test_mistakes_at_the_top_of_an_environment_say_what_is_meant(
-    folder: FleetFolder, keys: str, said: str
+    folder: FleetFolder, keys: str, message: str
 ) -> None:
     folder.environment(f"{keys}\n")
-    assert [said in line for line in folder.said()] == [True]
+    assert [message in line for line in folder.said()] == [True]
 
 
 def test_a_key_of_the_environment_is_none_of_its_defaults(folder: FleetFolder) -> None:

@@ -19,8 +19,8 @@ def book(folder: Path, text: str) -> PriceBook:
     return read_prices(folder)
 
 
-def hourly(found: PriceBook, name: str, region: str = "eu-west-1") -> Decimal | None:
-    price = found.price(name, region)
+def hourly(book: PriceBook, name: str, region: str = "eu-west-1") -> Decimal | None:
+    price = book.price(name, region)
     return None if price is None else price.hourly
 
 

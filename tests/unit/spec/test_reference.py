@@ -115,7 +115,7 @@ def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> N
 
 
 @pytest.mark.parametrize(
-    ("schema", "said"),
+    ("schema", "message"),
     [
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 100}, "number, above 0, up to 100"),
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 1e9}, "number, above 0"),
@@ -125,8 +125,8 @@ def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> N
         ({"enum": ["only"]}, "`only`"),
     ],
 )
-def test_limits_are_told_where_somebody_meets_them(schema: dict[str, Any], said: str) -> None:
-    assert words(schema, schema) == said
+def test_limits_are_told_where_somebody_meets_them(schema: dict[str, Any], message: str) -> None:
+    assert words(schema, schema) == message
 
 
 def constraints(metadata: Iterable[object]) -> list[object]:

@@ -40,7 +40,7 @@ def test_an_expression_as_the_guide_shows_it_is_taken(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "message"),
     [
         (
             "cron(0 8 * * MON)",
@@ -63,8 +63,8 @@ def test_an_expression_as_the_guide_shows_it_is_taken(expression: str) -> None:
         ("cron(0 8 ? * MON *", "write `cron("),
     ],
 )
-def test_another_expression_is_refused_with_what_is_wrong(expression: str, said: str) -> None:
-    assert said in refused(expression)
+def test_another_expression_is_refused_with_what_is_wrong(expression: str, message: str) -> None:
+    assert message in refused(expression)
 
 
 @given(st.text(max_size=40), st.sampled_from(["cron", "rate", "at", ""]))

@@ -105,14 +105,14 @@ def test_the_lock_holds_each_copy_and_the_repositorys_own_files_once(
     assert stale_findings(open_project(folder.root, "dev"), "sentences") == []
 
 
-@pytest.mark.parametrize("changed", ["bert/1/model.py", "bert/config.pbtxt"])
+@pytest.mark.parametrize("changed_text", ["bert/1/model.py", "bert/config.pbtxt"])
 def test_a_changed_file_is_named_once_for_all_copies(
-    folder: FleetFolder, repository: Path, changed: str
+    folder: FleetFolder, repository: Path, changed_text: str
 ) -> None:
     write_locks(open_project(folder.root, "dev"))
-    (repository / changed).write_text((repository / changed).read_text() + "\n")
+    (repository / changed_text).write_text((repository / changed_text).read_text() + "\n")
     (finding,) = stale_findings(open_project(folder.root, "dev"), "sentences")
-    assert (finding.code, finding.file) == ("FL306", repository / changed)
+    assert (finding.code, finding.file) == ("FL306", repository / changed_text)
 
 
 @pytest.mark.parametrize(

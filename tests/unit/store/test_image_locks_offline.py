@@ -86,18 +86,18 @@ def test_without_a_bucket_it_is_not_built_yet(fleet: ImageFleet) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "edited"),
+    ("written_text", "edited_text"),
     [
         pytest.param("cuda: '12.9'", "cuda: '11.8'", id="other contents"),
         pytest.param("    server: 2.57.0\n", "", id="fewer contents"),
     ],
 )
 def test_contents_that_do_not_follow_from_the_release_are_expected_by_no_lock(
-    fleet: ImageFleet, written: str, edited: str
+    fleet: ImageFleet, written_text: str, edited_text: str
 ) -> None:
     honest = fleet.write_lock_offline()
     text = fleet.lock_file.read_text()
-    fleet.lock_file.write_text(text.replace(written, edited))
+    fleet.lock_file.write_text(text.replace(written_text, edited_text))
     assert fleet.lock() != honest
     (stale,) = stale_findings(open_project(fleet.folder.root, "dev"), "sentences")
     assert (stale.code, "what the lock expects" in stale.message) == ("FL969", True)

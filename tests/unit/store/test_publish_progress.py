@@ -87,6 +87,6 @@ def test_copies_have_a_bar_of_their_own() -> None:
     assert "700/1200" in output.getvalue()
 
 
-@pytest.mark.parametrize(("size", "shown"), [(0, "0 bytes"), (101_600_000, "101.6 MB"), (5.2e9, "5.2 GB")])
-def test_sizes_are_shown_in_decimal_units(size: float, shown: str) -> None:
-    assert shown_size(size) == shown
+@pytest.mark.parametrize(("size", "output"), [(0, "0 bytes"), (101_600_000, "101.6 MB"), (5.2e9, "5.2 GB")])
+def test_sizes_are_shown_in_decimal_units(size: float, output: str) -> None:
+    assert shown_size(size) == output

@@ -95,7 +95,9 @@ class TestOutput:
         environ = {"GITHUB_ACTIONS": "true", "GITHUB_ACTOR": "ben", "GITHUB_SERVER_URL": "https://github.com"}
         run = {"GITHUB_REPOSITORY": "search/fleet", "GITHUB_RUN_ID": "42"}
         by_ci = actor(ANNA.arn, environ | run)
-        newest, _ = listed(release(1, with_count(spec, 2), uncommitted=True, who=by_ci), release(0, spec))
+        newest, _ = listed(
+            release(1, with_count(spec, 2), is_uncommitted=True, actor=by_ci), release(0, spec)
+        )
         assert entry_lines(newest, is_oldest=False) == [
             "2026-11-27T10:30:00Z  runs now",
             "  by: assumed-role/Deploy/anna (GitHub claims: ben)",

@@ -56,11 +56,11 @@ class TestCommit:
     def test_what_was_not_committed_has_the_commit_of_another_release_of_the_same_content(
         self, spec: dict[str, Any]
     ) -> None:
-        releases = [release(2, spec, commit="e" * 40, uncommitted=True), release(0, spec)]
+        releases = [release(2, spec, commit="e" * 40, is_uncommitted=True), release(0, spec)]
         assert commit_of(releases[0], releases, LOCK_FILE) == "c" * 40
 
     @pytest.mark.parametrize(
-        ("commit", "uncommitted", "message"),
+        ("commit", "is_uncommitted", "message"),
         [
             (
                 "e" * 40,
@@ -75,9 +75,9 @@ class TestCommit:
         ],
     )
     def test_without_one_it_is_refused_with_how_to_find_a_commit(
-        self, spec: dict[str, Any], commit: str | None, uncommitted: bool, message: str
+        self, spec: dict[str, Any], commit: str | None, is_uncommitted: bool, message: str
     ) -> None:
-        actual_release = release(0, spec, commit=commit, uncommitted=uncommitted)
+        actual_release = release(0, spec, commit=commit, is_uncommitted=is_uncommitted)
         with pytest.raises(FindingsError) as refusal:
             commit_of(actual_release, [actual_release], LOCK_FILE)
         (finding,) = refusal.value.findings

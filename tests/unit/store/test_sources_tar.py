@@ -38,8 +38,8 @@ def of_a_user(name: bytes) -> bytes:
     return info.tobuf(tarfile.USTAR_FORMAT, errors="surrogateescape")
 
 
-def inflated(packed: Iterator[bytes], limit: int = MAX_SIZE) -> Iterator[bytes]:
-    return gunzip(ChunkStream(packed), Bounds(packed=limit), required=True).pieces()
+def inflated(packed_value: Iterator[bytes], limit: int = MAX_SIZE) -> Iterator[bytes]:
+    return gunzip(ChunkStream(packed_value), Bounds(packed=limit), required=True).pieces()
 
 
 def read(stream: bytes, size: int = 700) -> dict[str, bytes | None]:
@@ -174,7 +174,7 @@ def test_pieces_of_what_inflates_stay_small() -> None:
 
 
 @pytest.mark.parametrize(
-    ("packed", "problem"),
+    ("packed_content", "problem"),
     [
         (b"", "not gzip"),
         (bytes(100), "not gzip"),
@@ -188,9 +188,9 @@ def test_pieces_of_what_inflates_stay_small() -> None:
         (zipped(b"x" * 100)[:-1] + b"\1", "damaged"),
     ],
 )
-def test_what_is_not_whole_is_refused(packed: bytes, problem: str) -> None:
+def test_what_is_not_whole_is_refused(packed_content: bytes, problem: str) -> None:
     with pytest.raises(UnreadableError, match=problem):
-        list(inflated(chunks(packed, 5)))
+        list(inflated(chunks(packed_content, 5)))
 
 
 def test_a_bomb_is_stopped_while_it_inflates(monkeypatch: pytest.MonkeyPatch) -> None:

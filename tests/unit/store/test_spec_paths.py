@@ -39,12 +39,12 @@ def outside(folder: FleetFolder) -> Path:
     return outside
 
 
-@pytest.mark.parametrize("how", ["relative", "absolute", "link"])
+@pytest.mark.parametrize("manner", ["relative", "absolute", "link"])
 def test_no_image_is_built_of_a_folder_outside_of_the_reviewed_tree(
-    folder: FleetFolder, outside: Path, how: str
+    folder: FleetFolder, outside: Path, manner: str
 ) -> None:
-    build = {"relative": f"../../{outside.name}", "absolute": str(outside), "link": "../images/s"}[how]
-    if how == "link":
+    build = {"relative": f"../../{outside.name}", "absolute": str(outside), "link": "../images/s"}[manner]
+    if manner == "link":
         (folder.root / "images").mkdir()
         (folder.root / "images/s").symlink_to(outside)
     folder.spec(f"image: {{build: {build}}}\n{ALLOWED}")
@@ -88,14 +88,14 @@ def test_a_work_tree_is_found_without_running_git_in_a_folder_that_it_takes_for_
     assert not Path("/ran").exists()
 
 
-@pytest.mark.parametrize("how", ["relative", "link"])
+@pytest.mark.parametrize("manner", ["relative", "link"])
 def test_no_engine_is_built_of_a_file_outside_of_the_reviewed_tree(
-    folder: FleetFolder, outside: Path, how: str
+    folder: FleetFolder, outside: Path, manner: str
 ) -> None:
     folder.lock()
     (outside / "m.onnx").write_bytes(b"")
     onnx = f"../../{outside.name}/m.onnx"
-    if how == "link":
+    if manner == "link":
         (folder.root / "m.onnx").symlink_to(outside / "m.onnx")
         onnx = "../m.onnx"
     engines = f"engines: [{{model: embed, onnx: {onnx}}}]"

@@ -282,19 +282,19 @@ class TestEnvironment:
 
 class TestShapes:
     @pytest.mark.parametrize(
-        ("written", "said"),
+        ("written_text", "messages"),
         [("[1,128]", ["1", "128"]), ("[1*128, 1x128, 2x128]", ['"1*128"']), ("[[1, 128]]", ["a list"])],
     )
     def test_one_that_is_none_is_told_how_to_write_it_and_not_to_be_missing(
-        self, bert: FleetFolder, written: str, said: list[str]
+        self, bert: FleetFolder, written_text: str, messages: list[str]
     ) -> None:
-        bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", written, 1))
+        bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", written_text, 1))
         with pytest.raises(FindingsError) as refusal:
             decided(bert)
         assert [finding.message for finding in refusal.value.findings] == [
             f"`models[0].engines[0].shapes.token_ids[{number}]` is {value}:"
             " write the dimensions with `x` between them, each 1 or more: `16x3x224x224`"
-            for number, value in enumerate(said)
+            for number, value in enumerate(messages)
         ]
 
     def test_too_few_are_counted(self, bert: FleetFolder) -> None:

@@ -33,37 +33,37 @@ def graph(inputs: Tensors, outputs: Tensors | None = None) -> OnnxHeader:
 
 
 def of_profile(
-    text: str = BATCHED, there: OnnxHeader | None = None, **shapes: list[str]
+    text: str = BATCHED, header: OnnxHeader | None = None, **shapes: list[str]
 ) -> list[tuple[str, bool]]:
     engine = Engine.model_validate({"model": "bert", "onnx": "bert.onnx", "shapes": shapes})
-    return said(profile_misfits(engine, config(text), there))
+    return said(profile_misfits(engine, config(text), header))
 
 
-def of_graph(there: OnnxHeader, text: str = BATCHED, tensorrt: str = "10.9.0.34") -> list[tuple[str, bool]]:
-    return said(graph_misfits(config(text), there, tensorrt))
+def of_graph(header: OnnxHeader, text: str = BATCHED, tensorrt: str = "10.9.0.34") -> list[tuple[str, bool]]:
+    return said(graph_misfits(config(text), header, tensorrt))
 
 
-def said(found: object) -> list[tuple[str, bool]]:
-    misfits = list(found)  # type: ignore[call-overload]
+def said(result: object) -> list[tuple[str, bool]]:
+    misfits = list(result)  # type: ignore[call-overload]
     assert all(isinstance(misfit, Misfit) and misfit.hint for misfit in misfits)
     return [(misfit.message, misfit.certain) for misfit in misfits]
 
 
 def test_shapes_that_fit_are_not_spoken_of() -> None:
     assert of_profile(ids=IDS) == []
-    assert of_profile(there=graph({"ids": (INT32, ["n", 128])}), ids=IDS) == []
+    assert of_profile(header=graph({"ids": (INT32, ["n", 128])}), ids=IDS) == []
     assert of_profile(FIXED) == []
 
 
 @pytest.mark.parametrize(
-    ("there", "whose"),
+    ("header", "whose"),
     [(None, "model 'bert'"), (graph({"ids": (INT32, ["n", 128])}), "the ONNX model of 'bert'")],
     ids=["config", "graph"],
 )
 def test_an_input_of_another_name_is_told_and_the_one_that_lacks_shapes(
-    there: OnnxHeader | None, whose: str
+    header: OnnxHeader | None, whose: str
 ) -> None:
-    assert of_profile(there=there, idz=IDS) == [
+    assert of_profile(header=header, idz=IDS) == [
         (f"{whose} has no input 'idz'", True),
         (f"input 'ids' of {whose} has variable dimensions [-1, 128], but no `shapes`", True),
     ]
@@ -89,8 +89,8 @@ def test_rank_and_fixed_dimensions_are_those_of_the_model(shapes: list[str], mes
 def test_a_dimension_that_the_config_alone_fixes_may_vary_around_it() -> None:
     shapes, header = ["1x1", "8x128", "16x256"], graph({"ids": (INT32, ["n", "length"])})
     message = "input 'ids' of model 'bert' is [-1, 128]; its shapes have 1, 128, 256 as dimension 2"
-    assert of_profile(there=header, ids=shapes) == [(message, False)]
-    assert of_profile(there=graph({"ids": (INT32, ["n", 128])}), ids=shapes) == [(message, True)]
+    assert of_profile(header=header, ids=shapes) == [(message, False)]
+    assert of_profile(header=graph({"ids": (INT32, ["n", 128])}), ids=shapes) == [(message, True)]
 
 
 def test_a_config_that_leaves_its_inputs_to_triton_is_completed_by_the_onnx_model() -> None:
@@ -123,7 +123,7 @@ def test_a_reshape_is_what_the_plan_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("preferred", "expected"),
+    ("preferred_text", "expected_rows"),
     [
         ("8", []),
         (
@@ -138,10 +138,10 @@ def test_a_reshape_is_what_the_plan_has() -> None:
     ],
 )
 def test_preferred_batches_are_within_the_shapes_and_one_is_the_usual(
-    preferred: str, expected: list[tuple[str, bool]]
+    preferred_text: str, expected_rows: list[tuple[str, bool]]
 ) -> None:
-    text = f"{BATCHED} dynamic_batching {{ preferred_batch_size: [ {preferred} ] }}"
-    assert of_profile(text, ids=IDS) == expected
+    text = f"{BATCHED} dynamic_batching {{ preferred_batch_size: [ {preferred_text} ] }}"
+    assert of_profile(text, ids=IDS) == expected_rows
 
 
 def test_an_engine_that_refuses_a_single_call_is_doubted() -> None:
@@ -159,14 +159,16 @@ def test_names_of_config_and_onnx_model_are_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tensorrt", "expected"),
+    ("tensorrt", "expected_rows"),
     [
         ("8.6.1.6", []),
         ("10.0.1.6", [("input 'ids' of model 'bert' is TYPE_INT32; its plan will have TYPE_INT64", False)]),
     ],
 )
-def test_64_bit_inputs_stay_so_since_tensorrt_10(tensorrt: str, expected: list[tuple[str, bool]]) -> None:
-    assert of_graph(graph({"ids": (INT64, ["n", 128])}), tensorrt=tensorrt) == expected
+def test_64_bit_inputs_stay_so_since_tensorrt_10(
+    tensorrt: str, expected_rows: list[tuple[str, bool]]
+) -> None:
+    assert of_graph(graph({"ids": (INT64, ["n", 128])}), tensorrt=tensorrt) == expected_rows
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_family_is_built_for_where_its_gpu_can_be_had(machine: str, region: st
 
 
 @pytest.mark.parametrize(
-    ("machine", "region", "why"),
+    ("machine", "region", "reason"),
     [
         ("ml.g5.xlarge", "us-east-1", "a SageMaker Processing job runs the image on ml.g5.xlarge"),
         (
@@ -64,8 +64,8 @@ def test_a_family_is_built_for_where_its_gpu_can_be_had(machine: str, region: st
         ),
     ],
 )
-def test_the_reason_names_what_was_passed_over(machine: str, region: str, why: str) -> None:
-    assert runner(machine, region).why == why
+def test_the_reason_names_what_was_passed_over(machine: str, region: str, reason: str) -> None:
+    assert runner(machine, region).why == reason
 
 
 @pytest.mark.parametrize(

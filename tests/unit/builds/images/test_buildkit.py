@@ -63,9 +63,11 @@ class TestArguments:
         assert findings(tmp_path, START, {name: "x"}) == []
 
     @pytest.mark.parametrize("name", ["BUILDKIT_SYNTAX", "BUILDKIT_CONTEXT_KEEP_GIT_DIR", "BUILDKIT_NEW"])
-    @pytest.mark.parametrize("declared", ["", "ARG {}\n"])
-    def test_one_that_controls_the_build_is_an_error(self, tmp_path: Path, name: str, declared: str) -> None:
-        (finding,) = findings(tmp_path, f"{START}{declared.format(name)}", {name: "evil/frontend"})
+    @pytest.mark.parametrize("declared_text", ["", "ARG {}\n"])
+    def test_one_that_controls_the_build_is_an_error(
+        self, tmp_path: Path, name: str, declared_text: str
+    ) -> None:
+        (finding,) = findings(tmp_path, f"{START}{declared_text.format(name)}", {name: "evil/frontend"})
         assert (finding.code, finding.file, finding.line, finding.severity) == ("FL942", SPEC, 1, "error")
 
 

@@ -41,12 +41,12 @@ def context(folder: Path, ignore: str = "", files: Mapping[str, str | bytes] = F
     return read_context(image_folder(folder, START, {**files, ".dockerignore": ignore}))
 
 
-def paths(found: BuildContext) -> list[str]:
-    return [path for path in found.copyable if not path.endswith("ockerfile") and path != ".dockerignore"]
+def paths(context: BuildContext) -> list[str]:
+    return [path for path in context.copyable if not path.endswith("ockerfile") and path != ".dockerignore"]
 
 
-def only(found: BuildContext) -> Finding:
-    (finding,) = found.findings
+def only(context: BuildContext) -> Finding:
+    (finding,) = context.findings
     return finding
 
 
@@ -83,7 +83,7 @@ class TestEntries:
 
 class TestIgnoreFile:
     @pytest.mark.parametrize(
-        ("ignore", "left"),
+        ("ignore", "remaining_lines"),
         [
             ("", ["README.md", "a.txt", "b/README.md", "b/c.py", "b/d/e.md"]),
             ("# a.txt\n", ["README.md", "a.txt", "b/README.md", "b/c.py", "b/d/e.md"]),
@@ -98,8 +98,10 @@ class TestIgnoreFile:
             ("\ufeffa.txt\r\n\r\nb\r\n", ["README.md"]),
         ],
     )
-    def test_the_last_line_that_matches_decides(self, tmp_path: Path, ignore: str, left: list[str]) -> None:
-        assert paths(context(tmp_path, ignore)) == left
+    def test_the_last_line_that_matches_decides(
+        self, tmp_path: Path, ignore: str, remaining_lines: list[str]
+    ) -> None:
+        assert paths(context(tmp_path, ignore)) == remaining_lines
 
     def test_the_dockerfile_and_the_file_itself_are_sent_but_not_copied(self, tmp_path: Path) -> None:
         actual_context = context(tmp_path, "*\n")
@@ -112,13 +114,13 @@ class TestIgnoreFile:
         assert actual_context.ignore_file.file == tmp_path / "Dockerfile.dockerignore"
         assert paths(actual_context) == ["Dockerfile.dockerignore", "README.md", "a.txt"]
 
-    @pytest.mark.parametrize(("ignore", "opened"), [("b\n!other\n", False), ("b\n!b/d/x\n", True)])
+    @pytest.mark.parametrize(("ignore", "is_opened"), [("b\n!other\n", False), ("b\n!b/d/x\n", True)])
     def test_a_folder_that_is_kept_out_is_opened_only_for_an_exception_in_it(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignore: str, opened: bool
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignore: str, is_opened: bool
     ) -> None:
         at_the_root = len([*FILES, ".dockerignore", "Dockerfile"]) - 2
         monkeypatch.setattr(context_module, "MAX_FOLDER_ENTRIES", at_the_root)
-        assert [finding.code for finding in context(tmp_path, ignore).findings] == ["FL939"] * opened
+        assert [finding.code for finding in context(tmp_path, ignore).findings] == ["FL939"] * is_opened
 
     @pytest.mark.parametrize(
         ("content", "line", "message"),

@@ -33,7 +33,7 @@ def oracle(text: str) -> re.Pattern[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "path", "expected"),
+    ("text", "path", "is_expected"),
     [
         ("a", "a", True),
         ("a", "b/a", False),
@@ -72,8 +72,8 @@ def oracle(text: str) -> re.Pattern[str]:
         ("é*", "éa", True),
     ],
 )
-def test_a_pattern_matches_as_docker_documents_it(text: str, path: str, expected: bool) -> None:
-    assert pattern(text).matches(path) is expected
+def test_a_pattern_matches_as_docker_documents_it(text: str, path: str, is_expected: bool) -> None:
+    assert pattern(text).matches(path) is is_expected
 
 
 def test_an_exclamation_mark_makes_an_exception() -> None:

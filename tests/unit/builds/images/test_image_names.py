@@ -20,12 +20,12 @@ ABOVE, FROM = START.splitlines(keepends=True)
 EVIL = f"evil.example/x@{DIGEST}"
 
 
-def findings(tmp_path: Path, text: str, allowed: Sequence[str] = (), **arguments: str) -> list[Finding]:
-    return image_findings(image_folder(tmp_path, text), arguments=arguments, allowed=allowed)
+def findings(tmp_path: Path, text: str, allowed_lines: Sequence[str] = (), **arguments: str) -> list[Finding]:
+    return image_findings(image_folder(tmp_path, text), arguments=arguments, allowed_lines=allowed_lines)
 
 
-def errors(tmp_path: Path, text: str, allowed: Sequence[str] = (), **arguments: str) -> set[str]:
-    actual_findings = findings(tmp_path, text, allowed, **arguments)
+def errors(tmp_path: Path, text: str, allowed_lines: Sequence[str] = (), **arguments: str) -> set[str]:
+    actual_findings = findings(tmp_path, text, allowed_lines, **arguments)
     return {
         actual_finding.code for actual_finding in actual_findings if actual_finding.severity.value == "error"
     }

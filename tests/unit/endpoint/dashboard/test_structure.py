@@ -71,9 +71,10 @@ def test_its_widgets_lie_on_the_grid_side_by_side(dashboard: Dashboard) -> None:
     assert [pair for pair in combinations(boxes, 2) if overlap(*pair)] == []
 
 
-def overlap(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+def overlap(first_numbers: tuple[int, ...], other_numbers: tuple[int, ...]) -> bool:
     return all(
-        one[axis] < other[axis] + other[axis + 2] and other[axis] < one[axis] + one[axis + 2]
+        first_numbers[axis] < other_numbers[axis] + other_numbers[axis + 2]
+        and other_numbers[axis] < first_numbers[axis] + first_numbers[axis + 2]
         for axis in (0, 1)
     )
 

@@ -68,7 +68,7 @@ class TestCommands:
             subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)
 
     @pytest.mark.parametrize(
-        ("existing", "call"),
+        ("existing_text", "call"),
         [
             ("", "--method POST repos/example/fleet/issues/7/comments"),
             ("42", "--method PATCH repos/example/fleet/issues/comments/42"),
@@ -76,11 +76,11 @@ class TestCommands:
         ids=["the first one", "an update"],
     )
     def test_the_report_is_one_comment_that_is_updated(
-        self, fleet: FleetFolder, tmp_path: Path, existing: str, call: str
+        self, fleet: FleetFolder, tmp_path: Path, existing_text: str, call: str
     ) -> None:
         step = step_named(fleet, "Comment, or update the comment")
         (tmp_path / "report.md").write_text("In place.\n")
-        calls = run_with_gh(step, tmp_path, f"echo {existing}", NUMBER="7", REPOSITORY="example/fleet")
+        calls = run_with_gh(step, tmp_path, f"echo {existing_text}", NUMBER="7", REPOSITORY="example/fleet")
         assert calls[0].startswith("api repos/example/fleet/issues/7/comments --paginate")
         assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
         assert (tmp_path / "body.md").read_text() == "<!-- triton-fleet-report -->\nIn place.\n"

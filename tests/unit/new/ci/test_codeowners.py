@@ -200,10 +200,10 @@ def test_what_others_wrote_stays_and_the_own_lines_are_replaced() -> None:
     )
 
 
-@pytest.mark.parametrize("named", [".", "teams/old"])
-def test_the_lines_of_a_fleet_that_was_moved_are_refused_at_their_place(tmp_path: Path, named: str) -> None:
+@pytest.mark.parametrize("name", [".", "teams/old"])
+def test_the_lines_of_a_fleet_that_was_moved_are_refused_at_their_place(tmp_path: Path, name: str) -> None:
     (tmp_path / "new/model_specs").mkdir(parents=True)
-    text = with_block(FILE, "* @a\n", ["/d @e"], named)
+    text = with_block(FILE, "* @a\n", ["/d @e"], name)
     finding = missing_fleet(FILE, text, tmp_path)
     assert finding is not None
     assert (finding.code, finding.line) == ("FL516", 3)

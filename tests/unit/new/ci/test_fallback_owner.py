@@ -46,10 +46,10 @@ def test_it_does_not_override_lines_of_others_above_it(fleet: FleetFolder) -> No
 
 
 @pytest.mark.parametrize(
-    "others", ["/web/ @example/web\n", "* @example/all\n*\n", "# * @example/all\n/a b\n"]
+    "other_text", ["/web/ @example/web\n", "* @example/all\n*\n", "# * @example/all\n/a b\n"]
 )
-def test_a_file_whose_fallback_has_no_owner_is_warned_of(fleet: FleetFolder, others: str) -> None:
-    fleet.write(".github/CODEOWNERS", others)
+def test_a_file_whose_fallback_has_no_owner_is_warned_of(fleet: FleetFolder, other_text: str) -> None:
+    fleet.write(".github/CODEOWNERS", other_text)
     text = run(fleet)
     assert "warning[executed-without-owner] FL573" in text
     assert "write `* @organisation/platform` as the first line" in text

@@ -124,11 +124,13 @@ class TestARepositoryInTheFolderOfSpecs:
         assert "model_specs/" in finding.message
 
     @pytest.mark.parametrize("repository", ["search", "search/models", "search/models/x"])
-    @pytest.mark.parametrize("other", ["search/one.yaml", "search/_folder.yaml"])
+    @pytest.mark.parametrize("other_text", ["search/one.yaml", "search/_folder.yaml"])
     def test_is_refused_in_the_folder_of_other_specs(
-        self, folder: FleetFolder, repository: str, other: str
+        self, folder: FleetFolder, repository: str, other_text: str
     ) -> None:
-        folder.write(f"model_specs/{other}", SPEC.replace("sentences", "one") if "one" in other else "")
+        folder.write(
+            f"model_specs/{other_text}", SPEC.replace("sentences", "one") if "one" in other_text else ""
+        )
         spec(folder, repository)
         assert "which overlaps model_specs/search/, the folder of other specs" in refusal(folder).message
 

@@ -57,7 +57,7 @@ class TestTriggers:
         ]
 
     def test_without_weights_in_ci_every_check_and_deploy_goes_by_the_locks(self, fleet: FleetFolder) -> None:
-        runs = [step["run"] for _, step in steps(fleet, locked=True) if "run" in step]
+        runs = [step["run"] for _, step in steps(fleet, is_locked=True) if "run" in step]
         assert "make weights" not in runs
         acting_runs = [run for run in runs if re.match(r"\.venv/bin/fleet (check|deploy|ci g)", run)]
         assert [acting_run for acting_run in acting_runs if not acting_run.endswith(" --locked")] == []

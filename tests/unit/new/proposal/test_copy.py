@@ -80,7 +80,7 @@ def test_a_copy_that_does_not_hold_in_an_environment_is_not_written(folder: Flee
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("Sentences", "FL123: model_specs/sentences.yaml exists already"),
         ("a b", 'FL112: `endpoint` is "a b"'),
@@ -89,10 +89,10 @@ def test_a_copy_that_does_not_hold_in_an_environment_is_not_written(folder: Flee
         ("a" * 64, "FL112: `endpoint` is "),
     ],
 )
-def test_a_name_that_is_taken_or_none_is_refused(folder: FleetFolder, name: str, said: str) -> None:
+def test_a_name_that_is_taken_or_none_is_refused(folder: FleetFolder, name: str, message: str) -> None:
     with pytest.raises(FindingsError) as refusal:
         new_file(folder.root, name)
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 def test_a_refused_spec_is_not_named_as_the_hidden_file_that_it_was_checked_in(folder: FleetFolder) -> None:

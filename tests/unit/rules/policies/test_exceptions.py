@@ -39,7 +39,7 @@ class TestDays:
         assert fleet.codes(today=day) == codes
 
     @pytest.mark.parametrize(
-        ("day", "left"),
+        ("day", "remaining_text"),
         [
             (date(2027, 3, 24), "7 days are left"),
             (date(2027, 3, 30), "1 day is left"),
@@ -47,13 +47,16 @@ class TestDays:
         ],
     )
     def test_the_warning_stands_at_its_day_and_names_who_needs_it(
-        self, fleet: PolicyFleet, day: date, left: str
+        self, fleet: PolicyFleet, day: date, remaining_text: str
     ) -> None:
         fleet.policy(LARGE, exception())
         fleet.spec(MANY)
         (finding,) = fleet.findings(today=day)
         assert (finding.severity, finding.line) == (Severity.WARNING, 11)
-        assert finding.message == f"the exception for sentences from `affordable` ends on 2027-03-31: {left}"
+        assert (
+            finding.message
+            == f"the exception for sentences from `affordable` ends on 2027-03-31: {remaining_text}"
+        )
         assert finding.hint == "change sentences, or set another day; the reason was: the index is rebuilt"
 
     def test_afterwards_the_refusal_names_it_and_it_is_to_be_taken_out(self, fleet: PolicyFleet) -> None:

@@ -27,7 +27,7 @@ def problems(fleet: PolicyFleet, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (GOOD.replace("max_instances", "max_instance"), "5 FL110 unknown key `statements[0].max_instance`"),
         (
@@ -59,8 +59,8 @@ def problems(fleet: PolicyFleet, text: str) -> list[str]:
         (GOOD + EXCEPTION.replace("}", ", allows: []}"), "7 FL112"),
     ],
 )
-def test_a_mistake_is_refused_with_its_line(fleet: PolicyFleet, text: str, said: str) -> None:
-    assert any(said in problem for problem in problems(fleet, text)), problems(fleet, text)
+def test_a_mistake_is_refused_with_its_line(fleet: PolicyFleet, text: str, message: str) -> None:
+    assert any(message in problem for problem in problems(fleet, text)), problems(fleet, text)
 
 
 def test_all_mistakes_of_all_files_are_reported_and_the_other_policies_hold(fleet: PolicyFleet) -> None:
@@ -76,7 +76,7 @@ def test_a_file_that_would_be_overlooked_is_refused(fleet: PolicyFleet) -> None:
 
 
 @pytest.mark.parametrize(
-    ("when", "code", "hint"),
+    ("moment", "code", "hint"),
     [
         ("{environment: devv}", "FL120", "did you mean `dev`?"),
         ("{environment: [dev, 'prod']}", "FL120", "known: dev"),
@@ -84,20 +84,20 @@ def test_a_file_that_would_be_overlooked_is_refused(fleet: PolicyFleet) -> None:
     ],
 )
 def test_an_environment_or_profile_without_a_file_is_refused_as_the_statement_would_hold_nowhere(
-    fleet: PolicyFleet, when: str, code: str, hint: str
+    fleet: PolicyFleet, moment: str, code: str, hint: str
 ) -> None:
     fleet.folder.write("profiles/gpu.yaml", "logs: {retention_days: 7}\n")
-    fleet.policy(f"max_instances: 5\nwhen: {when}")
+    fleet.policy(f"max_instances: 5\nwhen: {moment}")
     (refused_finding,) = fleet.findings()
     assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (code, 6, Severity.ERROR)
     assert hint in refused_finding.hint
 
 
 @pytest.mark.parametrize(
-    ("when", "what"), [("environment: prd*", "environment"), ("profile: gpx-*", "profile")]
+    ("moment", "what"), [("environment: prd*", "environment"), ("profile: gpx-*", "profile")]
 )
-def test_a_pattern_that_nothing_matches_yet_is_a_warning(fleet: PolicyFleet, when: str, what: str) -> None:
-    fleet.policy(f"max_instances: 5\nwhen: {{{when}}}")
+def test_a_pattern_that_nothing_matches_yet_is_a_warning(fleet: PolicyFleet, moment: str, what: str) -> None:
+    fleet.policy(f"max_instances: 5\nwhen: {{{moment}}}")
     (finding,) = fleet.findings()
     assert (finding.code, finding.line, finding.severity) == ("FL995", 6, Severity.WARNING)
     assert finding.message.startswith(f"the statement `affordable` names an unknown {what}: ")
@@ -148,7 +148,7 @@ def test_policies_that_are_a_file_are_refused(fleet: PolicyFleet) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("keys", "message"),
     [
         ("instances: [ml.g5.*, ml.g55.*]", "`instances` of the statement `affordable` allows 'ml.g55.*'"),
         ("regions: [us-*, eu-wset-1]", "`regions` of the statement `affordable` allows 'eu-wset-1'"),
@@ -158,11 +158,11 @@ def test_policies_that_are_a_file_are_refused(fleet: PolicyFleet) -> None:
         ),
     ],
 )
-def test_what_matches_nothing_that_exists_is_a_warning(fleet: PolicyFleet, keys: str, said: str) -> None:
+def test_what_matches_nothing_that_exists_is_a_warning(fleet: PolicyFleet, keys: str, message: str) -> None:
     fleet.policy(keys)
     (finding,) = fleet.findings()
     assert (finding.code, finding.line, finding.severity) == ("FL995", 5, Severity.WARNING)
-    assert finding.message == f"{said}, which is unknown"
+    assert finding.message == f"{message}, which is unknown"
 
 
 class TestSchema:

@@ -83,11 +83,11 @@ class TestImages:
             "locks/dev/sentences.lock.yaml", f"{LOCK}image: {{digest: '{self.DIGEST}'{facts}}}\n"
         )
 
-    @pytest.mark.parametrize(("contained", "codes"), [("25.04", []), ("22.05", ["FL956"])])
+    @pytest.mark.parametrize(("contained_text", "codes"), [("25.04", []), ("22.05", ["FL956"])])
     def test_one_that_contains_another_release_is_compared_by_that(
-        self, fleet: PolicyFleet, contained: str, codes: list[str]
+        self, fleet: PolicyFleet, contained_text: str, codes: list[str]
     ) -> None:
-        self.use(fleet, f", facts: {{triton: '{contained}'}}")
+        self.use(fleet, f", facts: {{triton: '{contained_text}'}}")
         assert fleet.codes() == codes
 
     def test_the_finding_names_the_release_at_the_image(self, fleet: PolicyFleet) -> None:

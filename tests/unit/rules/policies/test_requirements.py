@@ -16,7 +16,7 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
 
 
 @pytest.mark.parametrize(
-    ("require", "unmet", "line", "found", "rule"),
+    ("require", "unmet", "line", "text", "rule"),
     [
         ("owner: true", "", 1, "`owner` is missing", "requires it"),
         ("min_instances: 2", "", 3, "`instance.count` is 1", "requires 2 instances"),
@@ -137,15 +137,15 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
     ],
 )
 def test_what_is_missing_is_refused_where_it_belongs(
-    fleet: PolicyFleet, require: str, unmet: str, line: int, found: str, rule: str
+    fleet: PolicyFleet, require: str, unmet: str, line: int, text: str, rule: str
 ) -> None:
     fleet.policy(f"require: {{{require}}}")
     fleet.spec(unmet)
-    assert fleet.said() == [f"sentences.yaml:{line} FL990 {found}; policies/platform.yaml:5 {rule} {BY}"]
+    assert fleet.said() == [f"sentences.yaml:{line} FL990 {text}; policies/platform.yaml:5 {rule} {BY}"]
 
 
 @pytest.mark.parametrize(
-    ("require", "met"),
+    ("require", "met_text"),
     [
         ("owner: true", "owner: {team: search}\n"),
         ("owner: false", ""),
@@ -173,9 +173,9 @@ def test_what_is_missing_is_refused_where_it_belongs(
         ("log_retention_days: 30", ""),
     ],
 )
-def test_what_is_required_is_enough(fleet: PolicyFleet, require: str, met: str) -> None:
+def test_what_is_required_is_enough(fleet: PolicyFleet, require: str, met_text: str) -> None:
     fleet.policy(f"require: {{{require}}}")
-    fleet.spec(met)
+    fleet.spec(met_text)
     assert fleet.said() == []
 
 

@@ -12,7 +12,7 @@ NONE = "instances: ml.p3.*\n"
 
 
 @pytest.mark.parametrize(
-    ("patterns", "name", "expected"),
+    ("patterns", "name", "is_expected"),
     [
         (("search",), "search", True),
         (("search",), "search-eu", False),
@@ -25,9 +25,9 @@ NONE = "instances: ml.p3.*\n"
     ],
 )
 def test_a_star_stands_for_any_text_and_nothing_else_for_another(
-    patterns: tuple[str, ...], name: str, expected: bool
+    patterns: tuple[str, ...], name: str, is_expected: bool
 ) -> None:
-    assert matches(patterns, name) is expected
+    assert matches(patterns, name) is is_expected
 
 
 def test_a_pattern_of_many_stars_is_answered_whatever_the_name() -> None:

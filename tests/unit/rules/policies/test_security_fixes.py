@@ -14,7 +14,7 @@ NEWEST = SPEC.replace("25.04", "26.05")
 
 class TestRequirement:
     @pytest.mark.parametrize(
-        ("required", "base", "codes"),
+        ("required_text", "base", "codes"),
         [
             ("severity: critical", SPEC, ["FL996"]),
             ("severity: low", NEWEST, []),
@@ -27,9 +27,9 @@ class TestRequirement:
         ],
     )
     def test_a_fix_is_required_by_severity_or_id_where_it_concerns_the_mode(
-        self, fleet: PolicyFleet, required: str, base: str, codes: list[str]
+        self, fleet: PolicyFleet, required_text: str, base: str, codes: list[str]
     ) -> None:
-        fleet.policy(REQUIRE % required)
+        fleet.policy(REQUIRE % required_text)
         fleet.folder.spec(base=base)
         assert fleet.codes() == codes
 
@@ -90,7 +90,7 @@ class TestImages:
 
 class TestMistakes:
     @pytest.mark.parametrize(
-        ("required", "message"),
+        ("required_text", "message"),
         [
             ("", "it requires no fix"),
             ("fixes: [load-rase]", "the catalog has no such fix"),
@@ -98,7 +98,7 @@ class TestMistakes:
         ],
     )
     def test_a_policy_that_names_no_fix_is_refused(
-        self, fleet: PolicyFleet, required: str, message: str
+        self, fleet: PolicyFleet, required_text: str, message: str
     ) -> None:
-        fleet.policy(REQUIRE % required)
+        fleet.policy(REQUIRE % required_text)
         assert any(message in line for line in fleet.said())

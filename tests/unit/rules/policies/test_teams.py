@@ -17,9 +17,9 @@ UNPRICED = "ml.p6-b200.48xlarge"
 BUDGET = "monthly_cost: {owner: 5000}"
 
 
-def own(fleet: PolicyFleet, name: str, most: int, team: str = "search", more: str = "") -> None:
+def own(fleet: PolicyFleet, name: str, maximum: int, team: str = "search", more: str = "") -> None:
     fleet.spec(
-        f"owner: {{team: {team}}}\nscaling: {{min: 1, max: {most}, gpu_utilization: 60}}\n{more}", name
+        f"owner: {{team: {team}}}\nscaling: {{min: 1, max: {maximum}, gpu_utilization: 60}}\n{more}", name
     )
 
 
