@@ -26,10 +26,10 @@ def instance() -> Iterator[Instance]:
         del sys.modules[MODULE]
 
         def make(compute: Compute, *, batch: int = 8, **output: Any) -> Any:
-            methods = {"FAILED": "stand-in", "compute": lambda _, feed: compute(feed)}
-            answer = type("Instance", (base,), methods)()
-            answer.take({"max_batch_size": batch, "output": [{"name": "y", "dims": [2], **output}]})
-            return answer
+            methods = {"ERROR_PREFIX": "stand-in", "compute": lambda _, feed: compute(feed)}
+            model_instance = type("Instance", (base,), methods)()
+            model_instance.take({"max_batch_size": batch, "output": [{"name": "y", "dims": [2], **output}]})
+            return model_instance
 
         yield make
 
