@@ -13,7 +13,7 @@ from tests.support.deploy_interruptions import (
     ENDPOINT,
     FOUNDATION,
     INTERRUPTIONS,
-    assert_nothing_is_left,
+    assert_empty_account,
     interrupt,
 )
 from tests.support.deploys import ACCOUNT, BUCKET, Deploys, action
@@ -117,7 +117,7 @@ def test_preflight_knows_which_bootstrap_the_assembly_needs(empty_fleet: Deploys
 
 
 def test_nothing_is_left_of_the_interruptions(empty_fleet: Deploys) -> None:
-    assert_nothing_is_left(empty_fleet)
+    assert_empty_account(empty_fleet)
 
 
 def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(empty_fleet: Deploys) -> None:

@@ -18,7 +18,7 @@ from tests.support.fleet_folder import FleetFolder
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 STACK = "triton-fleet-dev-sentences"
-DESCRIBED = "SageMaker.DescribeEndpoint"
+DESCRIBE_OPERATION = "SageMaker.DescribeEndpoint"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def lock_another(clone: Deploys, code: str) -> None:
     clone.lock()
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+def process_end(process: subprocess.Popen[str]) -> tuple[int, str]:
     text, _ = process.communicate(timeout=SECONDS)
     assert "Traceback" not in text, text
     return process.returncode, text
@@ -66,7 +66,7 @@ def test_of_clones_that_deploy_at_once_the_second_waits_names_the_first_and_does
     first, second = clones
 
     def is_being_deployed(request: Request) -> bool:
-        return request.headers.get("X-Amz-Target") == DESCRIBED
+        return request.headers.get("X-Amz-Target") == DESCRIBE_OPERATION
 
     came, may_go = first.proxy.hold(is_being_deployed)
     initial_process = first.start_deploy()
@@ -78,8 +78,8 @@ def test_of_clones_that_deploy_at_once_the_second_waits_names_the_first_and_does
         if "waiting for it to end" in line:
             break
     may_go.set()
-    assert ended(initial_process)[0] == 0
-    code, rest = ended(waiting_process)
+    assert process_end(initial_process)[0] == 0
+    code, rest = process_end(waiting_process)
     assert re.search(rf"{STACK}: \S+ has been deploying it since \d\d:\d\d:\d\d UTC; waiting", "".join(text))
     assert (code, "has deployed" in rest, "run the command again" in rest) == (2, True, True), rest
     require_release_of(first)
@@ -95,7 +95,7 @@ def test_a_clone_whose_release_was_replaced_before_it_was_recorded_records_nothi
     lock_another(second, "x = 21")
 
     def is_deployed(request: Request) -> bool:
-        is_asked = request.headers.get("X-Amz-Target") == DESCRIBED
+        is_asked = request.headers.get("X-Amz-Target") == DESCRIBE_OPERATION
         return is_asked and first.model_data() == first.folder.resolve().model_data_url
 
     came, may_go = first.proxy.hold(is_deployed)
@@ -104,7 +104,7 @@ def test_a_clone_whose_release_was_replaced_before_it_was_recorded_records_nothi
     assert second.fleet("publish", "--env", "dev").returncode == 0
     second.deploy_stack(STACK)  # the CDK alone knows no lease
     may_go.set()
-    code, text = ended(process)
+    code, text = process_end(process)
     assert (code, "another deploy replaced this one of sentences" in text) == (2, True), text
     second.deploy()
     require_release_of(second)

@@ -8,7 +8,7 @@ from tests.support.deploy_interruptions import (
     COMPLETE,
     ENDPOINT,
     INTERRUPTIONS,
-    assert_nothing_is_left,
+    assert_empty_account,
     interrupt,
 )
 from tests.support.deploys import Deploys
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.cdk
 def test_a_deploy_that_was_killed_goes_on_when_it_is_run_again(empty_fleet: Deploys) -> None:
     interrupt(empty_fleet, INTERRUPTIONS[3:4])
     assert f"✓ cdk deploy {ENDPOINT}: nothing to do" in empty_fleet.deploy()
-    assert_nothing_is_left(empty_fleet)
+    assert_empty_account(empty_fleet)
 
 
 def test_a_changed_model_needs_a_new_lock(empty_fleet: Deploys) -> None:

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.test_deploy_states import refusing
+from tests.e2e.test_deploy_states import refuse_question
 from tests.support import aws_cli_stand_in
 from tests.support.deployment import DEPLOYMENT
 from tests.support.embedded_app.host import RecordingHost
@@ -22,7 +22,7 @@ from triton_fleet.awsapi.stack import LiveStack, find_stack
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 
-def found(access: Access, name: str) -> FailedRollback:
+def rollback_failure(access: Access, name: str) -> FailedRollback:
     stack = find_stack(access.client("cloudformation"), name)
     assert stack is not None
     return failed_rollback(access, stack)
@@ -36,7 +36,7 @@ def back_by_itself(stacks: Stacks, host: RecordingHost, name: str) -> None:
     host.failure = ""
 
 
-def lost(stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def lose_endpoint(stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The endpoint serves the new configuration, and the old one does not come up any more."""
     stacks.create(name, endpoint(name))
     monkeypatch.setattr(host, "serve", fails_from_the_second(host))
@@ -50,11 +50,11 @@ def lost(stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch, n
 def fails_from_the_second(host: RecordingHost) -> Callable[[Any], None]:
     serve = host.serve
 
-    def serve_once(deployed_value: Any) -> None:
+    def serve_first(deployed_value: Any) -> None:
         serve(deployed_value)
         host.failure = "the GPU is gone"
 
-    return serve_once
+    return serve_first
 
 
 def test_an_endpoint_that_is_back_is_told_with_the_commands_that_skip_it(
@@ -128,7 +128,9 @@ class TestTheCauseOfAFailedDeploy:
         self, access: Access, stacks: Stacks, host: RecordingHost
     ) -> None:
         back_by_itself(stacks, host, "denied")
-        error = with_failed_rollback(FindingsError([self.CAUSE]), denied(access), "denied", lambda _: True)
+        error = with_failed_rollback(
+            FindingsError([self.CAUSE]), denied_access(access), "denied", lambda _: True
+        )
         assert isinstance(error, FindingsError)
         assert error.findings[0] == self.CAUSE
         assert "DescribeStackResources" in error.findings[1].message
@@ -144,7 +146,7 @@ class TestTheCauseOfAFailedDeploy:
         assert error.remedy.startswith("read the log; ")
 
 
-def denied(access: Access) -> Access:
+def denied_access(access: Access) -> Access:
     """The same, without the permission to look at a stack's resources."""
 
     def deny(**_: Any) -> None:
@@ -163,7 +165,9 @@ def test_preflight_names_the_stack_where_it_may_not_look_at_its_resources(
     stack = find_stack(access.client("cloudformation"), "unseen")
     assert stack is not None
     finding = stack_state_finding(
-        denied(access), stack, lambda code, message, hint: Finding(code=code, message=message, hint=hint)
+        denied_access(access),
+        stack,
+        lambda code, message, hint: Finding(code=code, message=message, hint=hint),
     )
     assert finding is not None
     assert (finding.code, "UPDATE_ROLLBACK_FAILED" in finding.message) == ("FL622", True)
@@ -174,7 +178,7 @@ def test_the_command_that_is_told_continues_it(
     access: Access, aws: EmbeddedAws, stacks: Stacks, host: RecordingHost, capsys: pytest.CaptureFixture[str]
 ) -> None:
     back_by_itself(stacks, host, "typed")
-    program, *words = found(access, "typed").command.split()
+    program, *words = rollback_failure(access, "typed").command.split()
     assert program == "aws"
     with pytest.MonkeyPatch.context() as patch:
         for name, value in access.cdk_environment.items():
@@ -187,10 +191,10 @@ def test_the_command_that_is_told_continues_it(
 def test_an_endpoint_that_runs_something_else_is_never_skipped(
     access: Access, stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost(stacks, host, monkeypatch, "lost")
+    lose_endpoint(stacks, host, monkeypatch, "lost")
     with pytest.raises(CannotRunError) as refusal:
-        ready_stack(access, "lost", refusing)
-    stopped_rollback = found(access, "lost")
+        ready_stack(access, "lost", refuse_question)
+    stopped_rollback = rollback_failure(access, "lost")
     assert stopped_rollback.endpoint is not None
     assert f"CloudFormation tried to restore {stopped_rollback.endpoint.target}" in refusal.value.problem
     assert "nothing can be skipped: restore it (`aws sagemaker update-endpoint" in refusal.value.remedy
@@ -199,8 +203,8 @@ def test_an_endpoint_that_runs_something_else_is_never_skipped(
 def test_an_endpoint_that_was_brought_back_by_hand_is_skipped(
     access: Access, stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost(stacks, host, monkeypatch, "by-hand")
-    stopped_rollback = found(access, "by-hand")
+    lose_endpoint(stacks, host, monkeypatch, "by-hand")
+    stopped_rollback = rollback_failure(access, "by-hand")
     assert stopped_rollback.endpoint is not None
     assert stopped_rollback.endpoint.target is not None
     access.client("sagemaker").update_endpoint(
@@ -217,4 +221,4 @@ def test_an_endpoint_that_was_deleted_is_not_skipped(
     back_by_itself(stacks, host, "gone")
     access.client("sagemaker").delete_endpoint(EndpointName="gone")
     with pytest.raises(CannotRunError, match="the endpoint gone no longer exists"):
-        ready_stack(access, "gone", refusing)
+        ready_stack(access, "gone", refuse_question)

@@ -42,7 +42,7 @@ def assembly(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def refusing(question: str) -> bool:
+def refuse_question(question: str) -> bool:
     raise AssertionError(question)
 
 
@@ -68,7 +68,7 @@ def test_a_stack_that_is_under_way_is_waited_for(access: Access, stacks: Stacks,
     cloudformation.create_stack(StackName="slow", TemplateBody=template)
     assert stacks.status("slow") == "CREATE_IN_PROGRESS"
     with ThreadPoolExecutor(1) as pool:
-        waiting_future = pool.submit(ready_stack, access, "slow", refusing)
+        waiting_future = pool.submit(ready_stack, access, "slow", refuse_question)
         host.may_finish.set()
         stack = waiting_future.result().stack
     assert stack is not None
@@ -81,7 +81,7 @@ def test_a_protected_stack_whose_creation_failed_can_be_deleted_by_the_cdk_cli(
     cloudformation = access.client("cloudformation")
     stacks.create("guarded", {"Broken": absent_model()})
     cloudformation.update_termination_protection(StackName="guarded", EnableTerminationProtection=True)
-    assert ready_stack(access, "guarded", refusing).stack is not None
+    assert ready_stack(access, "guarded", refuse_question).stack is not None
     stack = find_stack(cloudformation, "guarded")
     assert stack is not None
     assert not stack.is_protected
@@ -91,7 +91,7 @@ def test_the_protection_of_a_stack_that_works_is_left_alone(access: Access, stac
     cloudformation = access.client("cloudformation")
     stacks.create("kept", {"Topic": TOPIC})
     cloudformation.update_termination_protection(StackName="kept", EnableTerminationProtection=True)
-    ready_stack(access, "kept", refusing)
+    ready_stack(access, "kept", refuse_question)
     stack = find_stack(cloudformation, "kept")
     assert stack is not None
     assert stack.is_protected
@@ -139,7 +139,7 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
     declared_endpoint = folder.resolve()
     stacks.create(declared_endpoint.stack, endpoint("sentences"))
     sagemaker = access.client("sagemaker")
-    running(access, declared_endpoint)
+    start_endpoint(access, declared_endpoint)
     deployed_config_name = sagemaker.describe_endpoint(EndpointName="sentences")["EndpointConfigName"]
     variants = sagemaker.describe_endpoint_config(EndpointConfigName=deployed_config_name)[
         "ProductionVariants"
@@ -148,13 +148,13 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
     sagemaker.update_endpoint(EndpointName="sentences", EndpointConfigName="past-it")
     text = f"FL605: sentences runs the configuration past-it, but its stack declares {deployed_config_name.lower()}"
     with pytest.raises(FindingsError, match=text):
-        running(access, declared_endpoint)
+        start_endpoint(access, declared_endpoint)
     sagemaker.delete_endpoint(EndpointName="sentences")
     with pytest.raises(FindingsError, match="FL605: sentences runs nothing"):
-        running(access, declared_endpoint)
+        start_endpoint(access, declared_endpoint)
 
 
-def running(access: Access, declared_endpoint: ResolvedEndpoint) -> None:
+def start_endpoint(access: Access, declared_endpoint: ResolvedEndpoint) -> None:
     require_own_configuration(access.client("sagemaker"), access.client("cloudformation"), declared_endpoint)
 
 
@@ -171,7 +171,7 @@ def test_an_endpoint_that_another_clone_has_deployed_meanwhile_is_told(
     stacks.create(own.stack, endpoint("twin", data=own.model_data_url))
     require_own_content(sagemaker, own)
     stacks.update(own.stack, endpoint("twin", data=own.model_data_url.replace(key, "of-another")))
-    running(access, own)
+    start_endpoint(access, own)
     with pytest.raises(CannotRunError, match="another deploy replaced this one of twin") as refusal:
         require_own_content(sagemaker, own)
     assert refusal.value.remedy == "if this clone's lock is the one to deploy, run the command again"

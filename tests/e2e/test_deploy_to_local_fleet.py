@@ -75,7 +75,7 @@ def test_the_others_are_deployed_and_an_update_says_how_long_it_would_bake(lapto
 
 class TestSkippedWaits:
     @pytest.fixture
-    def resolved(self, folder: FleetFolder) -> ResolvedEndpoint:
+    def local_endpoint(self, folder: FleetFolder) -> ResolvedEndpoint:
         folder.spec(ROLLOUT, base=FOUR)
         return folder.resolve()
 
@@ -83,18 +83,18 @@ class TestSkippedWaits:
         ("headers", "waits"), [(LOCAL_FLEET, "on AWS it would bake 2 × 10 min"), ({}, "")]
     )
     def test_an_update_shows_them_on_a_local_fleet_alone(
-        self, resolved: ResolvedEndpoint, headers: dict[str, str], waits: str
+        self, local_endpoint: ResolvedEndpoint, headers: dict[str, str], waits: str
     ) -> None:
         with running_aws(headers=headers) as aws:
             stacks = data_and_stacks(aws)
             access = embedded_access(DEPLOYMENT, aws.url, KEYS)
-            assert configuration_to_replace(access, resolved) == ""
+            assert configuration_to_replace(access, local_endpoint) == ""
             stacks.create(ENDPOINT, endpoint("sentences"))
-            configuration = configuration_to_replace(access, resolved)
-            assert skipped_waits(access, resolved, "") == ""
-            assert skipped_waits(access, resolved, configuration) == ""
+            configuration = configuration_to_replace(access, local_endpoint)
+            assert skipped_waits(access, local_endpoint, "") == ""
+            assert skipped_waits(access, local_endpoint, configuration) == ""
             stacks.update(ENDPOINT, endpoint("sentences", image="triton:25.05"))
-            assert skipped_waits(access, resolved, configuration) == waits
+            assert skipped_waits(access, local_endpoint, configuration) == waits
 
 
 @pytest.mark.parametrize(("headers", "codes"), [(LOCAL_FLEET, []), ({}, ["FL678"])])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.doc_commands import Documented, Page, read_pages
+from tests.support.doc_commands import DocumentedCommand, Page, read_pages
 from tests.support.doc_shell import ELSEWHERE, is_as_shown
 from tests.support.doc_walk import WALK
 from tests.support.documented_fleet import FIRST, DocumentedFleet, documented_fleet
@@ -24,7 +24,7 @@ def fleet(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
         yield fleet
 
 
-def typed_here(page: Page) -> list[Documented]:
+def local_commands(page: Page) -> list[DocumentedCommand]:
     return [
         item
         for item in page.typed
@@ -37,10 +37,10 @@ def test_what_most_commands_presuppose_succeeds(fleet: DocumentedFleet) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in read_pages() if typed_here(page)], ids=lambda page: page.name
+    "page", [page for page in read_pages() if local_commands(page)], ids=lambda page: page.name
 )
 def test_each_command_of_a_page_does_what_the_page_says(fleet: DocumentedFleet, page: Page) -> None:
-    commands = typed_here(page)
+    commands = local_commands(page)
     lines = {
         command: call[0]
         for command in commands

@@ -229,28 +229,28 @@ def test_a_hostile_log_does_not_drive_the_terminal(clinic: Clinic) -> None:
 
 
 def test_a_place_that_is_denied_is_named_by_its_action_and_the_others_are_looked_at(
-    clinic: Clinic, proxied: FaultyS3
+    clinic: Clinic, s3_proxy: FaultyS3
 ) -> None:
     clinic.fail(EXAMPLES["no_capacity"])
-    deny(proxied, lambda request: "Logs_20140328" in request.headers.get("X-Amz-Target", ""))
+    deny(s3_proxy, lambda request: "Logs_20140328" in request.headers.get("X-Amz-Target", ""))
     code, text, wrong = clinic.doctor()
     assert (code, "not read: logs:DescribeLogStreams is denied" in text) == (1, True)
     assert "FL643" in wrong
 
 
 def test_where_nothing_wrong_was_seen_and_not_everything_was_it_does_not_say_that_all_is_well(
-    clinic: Clinic, proxied: FaultyS3
+    clinic: Clinic, s3_proxy: FaultyS3
 ) -> None:
     clinic.stacks.create(STACK, endpoint(NAME))
-    deny(proxied, lambda request: b"DescribeStack" in request.body)
+    deny(s3_proxy, lambda request: b"DescribeStack" in request.body)
     with pytest.raises(
         CannotRunError, match="not everything could be read: no permission for cloudformation:DescribeStacks"
     ):
         clinic.doctor()
 
 
-def test_where_everything_is_denied_it_could_not_run(clinic: Clinic, proxied: FaultyS3) -> None:
-    deny(proxied, lambda request: b"GetCallerIdentity" not in request.body)
+def test_where_everything_is_denied_it_could_not_run(clinic: Clinic, s3_proxy: FaultyS3) -> None:
+    deny(s3_proxy, lambda request: b"GetCallerIdentity" not in request.body)
     actions = (
         "no permission for cloudformation:DescribeStacks, sagemaker:DescribeEndpoint, logs:DescribeLogStreams"
     )
@@ -260,7 +260,7 @@ def test_where_everything_is_denied_it_could_not_run(clinic: Clinic, proxied: Fa
 
 @pytest.mark.parametrize(("env", "log"), [("local", NAME), ("dev", f"dev/{NAME}")])
 def test_of_the_local_fleet_the_log_is_the_file_that_the_environments_own_triton_writes(
-    clinic: Clinic, proxied: FaultyS3, env: str, log: str
+    clinic: Clinic, s3_proxy: FaultyS3, env: str, log: str
 ) -> None:
     place = {"account": "123456789012", "region": "us-east-1"}
     clinic.folder.write("environments/local.yaml", json.dumps({"environment": "local", **place}))
@@ -268,7 +268,7 @@ def test_of_the_local_fleet_the_log_is_the_file_that_the_environments_own_triton
     state.endpoint_log(f"prod/{NAME}").write_text("ERROR: of another environment\n")
     state.endpoint_log(log).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
     clinic.fail("Triton did not start", env=env)
-    url, profile = (clinic.aws.url, None) if env == "local" else (proxied.url, "deployer")
+    url, profile = (clinic.aws.url, None) if env == "local" else (s3_proxy.url, "deployer")
     with state.supervised(threading.Event()):
         state.announce(Supervisor(pid=1, url=url, keys=KEYS, **place))
         code, text, wrong = clinic.doctor(env=env, profile=profile)

@@ -14,7 +14,7 @@ from tests.support.faulty_s3 import FaultyS3
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.findings import CannotRunError
 
-RAISED = (
+EXCEPTION_LOG = (
     "E1126 22:15:09.812413 25329 pb_stub.cc:714] \"Failed to process the request(s) for model 'embed_0_0', message:"
     r" ValueError: no such thing\n\nAt:\n  /opt/ml/model/embed/1/model.py(31): execute\n"
     '"'
@@ -57,7 +57,7 @@ def served(clinic: Clinic) -> Clinic:
 
 def test_an_endpoint_whose_every_call_raises_is_not_healthy_and_the_line_is_named(served: Clinic) -> None:
     count(served, {"invocations": 12, "errors_4xx": 0, "errors_5xx": 12, "model_errors": 12})
-    served.log("starting", *[RAISED] * 12)
+    served.log("starting", *[EXCEPTION_LOG] * 12)
     code, text, wrong = served.doctor()
     assert code == 1
     assert "  calls:    12 of 12 since " in text
@@ -71,7 +71,7 @@ def test_an_endpoint_whose_every_call_raises_is_not_healthy_and_the_line_is_name
 
 def test_a_few_failed_calls_are_noted_and_the_endpoint_is_healthy(served: Clinic) -> None:
     count(served, {"invocations": 12, "errors_4xx": 2, "errors_5xx": 3, "model_errors": 3})
-    served.log(RAISED)
+    served.log(EXCEPTION_LOG)
     code, text, wrong = served.doctor()
     assert (code, wrong) == (0, "")
     assert "failed (2 with 4XX and 3 with 5XX): ValueError: no such thing (embed/1/model.py:31)" in text
@@ -121,7 +121,7 @@ def test_calls_before_the_end_of_the_last_deploy_had_another_model_and_do_not_co
     assert served.doctor()[0] == 0
 
 
-def test_without_the_permission_it_does_not_say_that_all_is_well(served: Clinic, proxied: FaultyS3) -> None:
-    deny(proxied, lambda request: request.headers.get("X-Amz-Target", "").endswith("GetMetricData"))
+def test_without_the_permission_it_does_not_say_that_all_is_well(served: Clinic, s3_proxy: FaultyS3) -> None:
+    deny(s3_proxy, lambda request: request.headers.get("X-Amz-Target", "").endswith("GetMetricData"))
     with pytest.raises(CannotRunError, match="no permission for cloudwatch:GetMetricData"):
         served.doctor()

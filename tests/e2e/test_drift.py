@@ -13,7 +13,7 @@ import pytest
 from tests.support.deployment import DEPLOYMENT
 from tests.support.deploys import action
 from tests.support.faulty_s3 import Answer, Request
-from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
+from tests.support.kills import KILLS, Tally, Victims, has_died, kill_after, kills, needs_kills
 from tests.support.manual_changes import (
     Change,
     delete_an_alarm,
@@ -40,23 +40,23 @@ from triton_fleet.catalog.cloudformation import detected_types
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
-SCHEDULED = f"{SCALING[:-1]}, schedules: [{{name: day, at: 'cron(0 8 ? * * *)', min: 2}}]}}"
+SCHEDULE_KEYS = f"{SCALING[:-1]}, schedules: [{{name: day, at: 'cron(0 8 ? * * *)', min: 2}}]}}"
 SIGNED_AS = {"monitoring": "cloudwatch"}
 
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
     with deployed_account(tmp_path_factory.mktemp("drift") / "fleet") as account:
-        account.deployed_with(scaling=SCHEDULED, alarms="{errors: 1%}")
+        account.deployed_with(scaling=SCHEDULE_KEYS, alarms="{errors: 1%}")
         yield account
 
 
-def compared(account: Account, *arguments: str) -> subprocess.CompletedProcess[str]:
+def compare_stack(account: Account, *arguments: str) -> subprocess.CompletedProcess[str]:
     return account.deploys.fleet("drift", "--env", "dev", *arguments)
 
 
 def messages(account: Account, *arguments: str) -> list[str]:
-    process = compared(account, "--format", "json", *arguments)
+    process = compare_stack(account, "--format", "json", *arguments)
     assert process.returncode == 1, process.stdout + process.stderr
     return [finding["message"] for finding in json.loads(process.stdout)["findings"]]
 
@@ -83,7 +83,7 @@ PARTS: list[tuple[Change, str]] = [
     (delete_an_alarm, r"sentences: deleted \(alarm \S+\)"),
     (run_another_configuration, r"sentences: endpoint configuration \S+ → by-hand \(endpoint\)"),
 ]
-SHARED: list[tuple[Change, str]] = [
+SHARED_CHANGES: list[tuple[Change, str]] = [
     (open_the_bucket, r"Foundation: \S+ BlockPublicPolicy true → false \(bucket \S+\)"),
     (shorten_a_function, r"Foundation: Timeout 120 → 3 \(function \S+\)"),
 ]
@@ -92,7 +92,7 @@ SHARED: list[tuple[Change, str]] = [
 
 def test_what_was_deployed_and_only_scales_within_its_limits_has_no_drift(account: Account) -> None:
     account.set_instances(3)
-    process = compared(account)
+    process = compare_stack(account)
     assert (process.returncode, process.stderr) == (0, ""), process.stdout + process.stderr
     assert process.stdout == "dev: no drift in Foundation, sentences\n"
 
@@ -102,7 +102,7 @@ def test_what_was_deployed_and_only_scales_within_its_limits_has_no_drift(accoun
     [
         (SETTINGS, "drift --env dev sentences --revert"),
         (PARTS, "drift --env dev sentences --revert"),
-        (SHARED, "drift --env dev --foundation --revert"),
+        (SHARED_CHANGES, "drift --env dev --foundation --revert"),
     ],
     ids=["settings", "parts", "foundation"],
 )
@@ -111,7 +111,7 @@ def test_each_change_by_hand_is_named_and_reverted_by_the_command_that_is_named(
 ) -> None:
     for change, _ in changes:
         change(account.deploys.client)
-    process = compared(account, "--format", "json")
+    process = compare_stack(account, "--format", "json")
     assert process.returncode == 1, process.stderr
     findings = json.loads(process.stdout)["findings"]
     assert {finding["hint"] for finding in findings} == {f"`fleet {command}` reverts it"}
@@ -124,7 +124,7 @@ def test_each_change_by_hand_is_named_and_reverted_by_the_command_that_is_named(
         )
     result = account.deploys.fleet(*command.split(), "--yes")
     assert result.returncode == 0, result.stderr
-    assert compared(account).returncode == 0
+    assert compare_stack(account).returncode == 0
 
 
 def test_a_plain_deploy_does_not_revert_it_as_its_template_is_unchanged(account: Account) -> None:
@@ -132,14 +132,14 @@ def test_a_plain_deploy_does_not_revert_it_as_its_template_is_unchanged(account:
     account.deploys.deploy_stack(STACK)
     (message,) = messages(account)
     assert re.fullmatch(r"sentences: actions on → off \(alarm \S+\)", message)
-    process = compared(account, "sentences", "--revert")
+    process = compare_stack(account, "sentences", "--revert")
     assert (process.returncode, "pass --yes" in process.stderr) == (2, True)
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
 
 
 def test_the_role_of_drift_may_do_what_was_called_and_nothing_more(account: Account) -> None:
     account.deploys.proxy.forget()
-    assert compared(account).returncode == 0
+    assert compare_stack(account).returncode == 0
     calls = {name for request in account.deploys.proxy.requests if (name := permission(request))}
     statements = drift_statements(DEPLOYMENT)
     granted_actions = {action for statement in statements for action in statement.actions}
@@ -160,11 +160,11 @@ def test_while_the_endpoint_is_updated_nothing_is_compared_and_that_is_no_drift(
             answer.status, answer.headers, answer.body.replace(b'"InService"', b'"Updating"')
         ),
     )
-    process = compared(account, "sentences")
+    process = compare_stack(account, "sentences")
     account.deploys.proxy.forget()
     assert process.returncode == 0
     assert "sentences is not compared: the endpoint is Updating" in process.stderr
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
 
 
 def test_what_is_updated_after_it_was_compared_is_not_reverted(account: Account) -> None:
@@ -181,12 +181,12 @@ def test_what_is_updated_after_it_was_compared_is_not_reverted(account: Account)
     proxy.change_answers(
         lambda request: request.headers.get("X-Amz-Target", "").endswith(".DescribeEndpoint"), update
     )
-    process = compared(account, "sentences", "--revert", "--yes")
+    process = compare_stack(account, "sentences", "--revert", "--yes")
     proxy.forget()
     assert process.returncode == 2
     assert "sentences is not reverted: the endpoint is Updating" in process.stderr
     assert len(messages(account, "sentences")) == 1
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
 
 
 def test_a_revert_leaves_the_range_that_a_schedule_has_set(account: Account) -> None:
@@ -196,7 +196,7 @@ def test_a_revert_leaves_the_range_that_a_schedule_has_set(account: Account) -> 
     suspend(client)
     (message,) = messages(account, "sentences")
     assert "suspended" in message
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
     assert account.scaling()["range"] == [(2, 6)]
 
 
@@ -208,10 +208,10 @@ def test_throttled_calls_are_made_again_and_denied_ones_are_named(account: Accou
         return refusal("Throttling") if remaining_numbers[0] >= 0 else answer
 
     proxy.change_answers(action("ListStackResources"), throttle)
-    assert compared(account, "sentences").returncode == 0
+    assert compare_stack(account, "sentences").returncode == 0
     assert remaining_numbers == [-1]
     proxy.change_answers(action("GetRolePolicy"), lambda _: refusal("AccessDenied"))
-    process = compared(account, "sentences")
+    process = compare_stack(account, "sentences")
     proxy.forget()
     assert (process.returncode, "AccessDenied" in process.stderr) == (2, True)
 
@@ -220,32 +220,32 @@ def test_a_stack_that_aws_refuses_to_revert_leaves_out_no_other(account: Account
     for change in (silence, shorten_a_function):
         change(account.deploys.client)
     account.deploys.proxy.change_answers(action("CreateChangeSet"), lambda _: refusal("AccessDenied"))
-    process = compared(account, "--revert", "--yes", "--format", "json")
+    process = compare_stack(account, "--revert", "--yes", "--format", "json")
     account.deploys.proxy.forget()
     assert (process.returncode, "AccessDenied" in process.stderr) == (2, True)
     assert "sentences: reverted" in process.stderr, "stdout has only the findings"
     assert {finding["code"] for finding in json.loads(process.stdout)["findings"]} == {"FL605"}
     (remaining_message,) = messages(account)
     assert remaining_message.startswith("Foundation: ")
-    assert compared(account, "--foundation", "--revert", "--yes").returncode == 0
+    assert compare_stack(account, "--foundation", "--revert", "--yes").returncode == 0
 
 
 def test_an_endpoint_that_nobody_deployed_is_refused(account: Account) -> None:
-    unknown = compared(account, "sentence")
+    unknown = compare_stack(account, "sentence")
     assert (unknown.returncode, "did you mean `sentences`?" in unknown.stderr) == (1, True)
 
 
 def test_a_deleted_endpoint_is_created_again_and_then_its_scaling(account: Account) -> None:
     account.sagemaker.delete_endpoint(EndpointName="sentences")
     assert messages(account, "sentences") == ["sentences: deleted (endpoint)"]
-    second_process = compared(account, "sentences", "--revert", "--yes")
+    second_process = compare_stack(account, "sentences", "--revert", "--yes")
     assert (second_process.returncode, "sentences: reverted, except deleted (" in second_process.stdout) == (
         1,
         True,
     )
     assert "sentences: deleted (Application Auto Scaling)" in messages(account, "sentences")
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
-    assert compared(account).returncode == 0
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
+    assert compare_stack(account).returncode == 0
 
 
 def refusal(code: str) -> Answer:
@@ -281,12 +281,12 @@ def test_a_revert_that_was_killed_at_any_moment_is_finished_by_the_next(account:
         change()
         process = account.deploys.start(*revert)
         kill_after(process, kill.share * seconds, kill.victims)
-        tally.ended_before += not was_killed(process)
+        tally.ended_before += not has_died(process)
         result = account.deploys.fleet(*revert)
         while "run the command again when that is over" in result.stdout + result.stderr:
             result = account.deploys.fleet(*revert)
         assert result.returncode == 0, f"{kill}: {result.stdout}{result.stderr}"
-        assert compared(account, "sentences").returncode == 0, kill
+        assert compare_stack(account, "sentences").returncode == 0, kill
         tally.continued += 1
     print(tally)
     assert tally.continued == KILLS

@@ -71,7 +71,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
     uv = str(Path(sys.executable).with_name("uv"))
     wheels = build_wheels(tmp_path_factory.mktemp("wheels"))
 
-    def installed(name: str) -> Path:
+    def install(name: str) -> Path:
         folder = tmp_path_factory.mktemp("alone") / "venv"
         subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
         command = [uv, "pip", "install", "--quiet", "--python", str(folder), "--find-links", str(wheels)]
@@ -86,7 +86,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
             )
         return folder / "bin/python"
 
-    return installed
+    return install
 
 
 def run(python: Path, *arguments: str, folder: Path | str = "/") -> str:

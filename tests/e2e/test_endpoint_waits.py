@@ -47,7 +47,7 @@ def scale(sagemaker: Any, host: RecordingHost, name: str, count: int = 2) -> Non
     )
 
 
-def deployed(stacks: Stacks, name: str) -> str:
+def deploy_endpoint(stacks: Stacks, name: str) -> str:
     stack = f"{DEPLOYMENT.stack}-{name}"
     assert stacks.create(stack, endpoint(name)) == "CREATE_COMPLETE"
     return stack
@@ -56,7 +56,7 @@ def deployed(stacks: Stacks, name: str) -> str:
 def test_an_endpoint_that_scales_is_waited_for_and_the_wait_is_shown(
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, notices: Notices
 ) -> None:
-    deployed(stacks, "scales")
+    deploy_endpoint(stacks, "scales")
     await_endpoint(access, "scales", notices)
     assert notices == []
     scale(sagemaker, host, "scales")
@@ -74,7 +74,7 @@ def test_an_endpoint_that_does_not_exist_is_not_waited_for(access: Access, notic
 def test_a_wait_ends_with_a_remedy(
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deployed(stacks, "stuck")
+    deploy_endpoint(stacks, "stuck")
     scale(sagemaker, host, "stuck")
     monkeypatch.setattr(endpoint_wait, "MAX_WAIT", timedelta(0))
     with pytest.raises(CannotRunError, match="the endpoint stuck is still Updating after 0 minutes") as error:
@@ -88,7 +88,7 @@ def test_a_wait_ends_with_a_remedy(
 def test_a_deletion_waits_until_the_endpoint_can_be_deleted(
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, notices: Notices
 ) -> None:
-    deployed(stacks, "ends")
+    deploy_endpoint(stacks, "ends")
     scale(sagemaker, host, "ends")
     deletion = plan_deletion(access, "ends")
     assert deletion is not None
@@ -114,7 +114,7 @@ def test_a_deletion_shows_that_the_role_is_kept_where_sagemaker_cleans_up_with_i
 def test_a_deploy_shows_what_its_scaling_guard_waits_for_once(
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost
 ) -> None:
-    deployed(stacks, "guarded")
+    deploy_endpoint(stacks, "guarded")
     scale(sagemaker, host, "guarded")
     lines: list[str] = []
     watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), lines.append)
@@ -135,7 +135,7 @@ def test_a_deploy_shows_what_its_scaling_guard_waits_for_once(
 
 def refused_update(stacks: Stacks, sagemaker: Any, host: RecordingHost, name: str) -> str:
     """A stack whose update met a scaling activity, as did its rollback."""
-    stack = deployed(stacks, name)
+    stack = deploy_endpoint(stacks, name)
     scale(sagemaker, host, name)
     assert stacks.update(stack, endpoint(name, image="new")) == "UPDATE_ROLLBACK_FAILED"
     return stack

@@ -195,12 +195,12 @@ def test_a_job_that_is_cancelled_is_stopped_in_sagemaker(
     waiting_script = script(store, "import signal\nsignal.pause()\n")
     pauses = iter([True])
 
-    def cancel_once(_: float) -> None:
+    def cancel_first(_: float) -> None:
         if next(pauses, False):
             raise Cancellation
         threading.Event().wait(0.05)
 
     with pytest.raises(Cancellation):
-        run(store, request_of(store, "processing", script=waiting_script), cancel_once)
+        run(store, request_of(store, "processing", script=waiting_script), cancel_first)
     assert ": Stopped" in capsys.readouterr().out
     assert not store.has(JOBS)

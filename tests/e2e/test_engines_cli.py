@@ -32,7 +32,7 @@ def bucket(aws_url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -
     return bucket
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+def output_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     """What a command prints."""
     app([*arguments, "--env", "dev"], standalone_mode=False)
     return capsys.readouterr().out.splitlines()
@@ -41,18 +41,20 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 def test_engines_are_built_listed_and_packed_each_once(
     bucket: EngineBucket, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(capsys, "engines", "ls") == [f"s3://triton-fleet-dev-{ACCOUNT}-us-east-1 has no engines"]
-    initial_text, text, built_text = said(capsys, "engines", "build")
+    assert output_lines(capsys, "engines", "ls") == [
+        f"s3://triton-fleet-dev-{ACCOUNT}-us-east-1 has no engines"
+    ]
+    initial_text, text, built_text = output_lines(capsys, "engines", "build")
     assert (initial_text, built_text) == ("engine sentences/bert: building", "built 1 engine")
     assert text.startswith("engine sentences/bert: ready after ")
-    assert said(capsys, "engines", "build") == ["1 engine already present"]
-    (limits,) = json.loads("".join(said(capsys, "engines", "ls", "--format", "json")))
+    assert output_lines(capsys, "engines", "build") == ["1 engine already present"]
+    (limits,) = json.loads("".join(output_lines(capsys, "engines", "ls", "--format", "json")))
     assert limits["key"] == bucket.key()
     assert (limits["model"], limits["tensorrt"], limits["compute_capability"]) == ("bert", "10.9.0.34", "8.6")
     assert limits["needed_by"] == ["sentences/bert"]
-    _heading, row, *_lines = said(capsys, "engines", "ls")
+    _heading, row, *_lines = output_lines(capsys, "engines", "ls")
     assert (row.split()[0], row.split()[-1]) == (limits["key"].removeprefix("sha256:")[:12], "sentences")
-    *_, archives = said(capsys, "publish")
+    *_, archives = output_lines(capsys, "publish")
     assert archives.startswith("archives: uploaded 1 (")
-    assert said(capsys, "publish") == ["archives: 1 already present"]
+    assert output_lines(capsys, "publish") == ["archives: 1 already present"]
     assert len(bucket.builds) == 1

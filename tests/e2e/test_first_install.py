@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def prepared(tmp_path: Path) -> Path:
+def prepared_clone(tmp_path: Path) -> Path:
     """A folder whose locks are empty but for a package with a script; its Python has all that is needed."""
     folder = tmp_path / "my-fleet"
     (folder / "vendor").mkdir(parents=True)
@@ -66,38 +66,41 @@ def options(folder: Path) -> list[str]:
 
 
 @pytest.mark.nightly
-def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(wheel: Path, prepared: Path) -> None:
-    process = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared))
+def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(
+    wheel: Path, prepared_clone: Path
+) -> None:
+    process = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared_clone))
     assert process.returncode == 0, process.stdout + process.stderr
-    assert f"next: cd {prepared} && make setup" in process.stdout
+    assert f"next: cd {prepared_clone} && make setup" in process.stdout
     records = "".join(
-        file.read_text() for file in prepared.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
+        file.read_text()
+        for file in prepared_clone.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
     )
     for path in sorted(wheel.parent.iterdir()):
-        assert f'"file://{prepared}/vendor/{path.name}"' in records
-    assert "Nothing to be done" in run(prepared, "make", "setup").stdout
-    assert (prepared / "node_modules/curious/package.json").is_file()
-    assert not (prepared / "ran").exists()
-    checked_process = run(prepared, ".venv/bin/fleet", "check", "--env", "dev")
+        assert f'"file://{prepared_clone}/vendor/{path.name}"' in records
+    assert "Nothing to be done" in run(prepared_clone, "make", "setup").stdout
+    assert (prepared_clone / "node_modules/curious/package.json").is_file()
+    assert not (prepared_clone / "ran").exists()
+    checked_process = run(prepared_clone, ".venv/bin/fleet", "check", "--env", "dev")
     assert (checked_process.returncode, checked_process.stdout) == (
         0,
         "dev: no findings in model_specs/, which has no specs\n",
     )
-    compared_process = run(prepared, ".venv/bin/fleet", "init")
+    compared_process = run(prepared_clone, ".venv/bin/fleet", "init")
     assert "vendor/triton_fleet" not in compared_process.stdout
     assert "requirements.txt" not in compared_process.stdout
 
 
 @pytest.mark.nightly
-def test_a_wheel_of_which_one_byte_differs_is_not_installed(wheel: Path, prepared: Path) -> None:
-    shutil.copy(wheel, prepared / "vendor")
-    with (prepared / "vendor" / wheel.name).open("ab") as stream:
+def test_a_wheel_of_which_one_byte_differs_is_not_installed(wheel: Path, prepared_clone: Path) -> None:
+    shutil.copy(wheel, prepared_clone / "vendor")
+    with (prepared_clone / "vendor" / wheel.name).open("ab") as stream:
         stream.write(b"\0")
-    process = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared))
+    process = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared_clone))
     assert process.returncode == 2
     assert "THESE PACKAGES DO NOT MATCH THE HASHES" in process.stderr
     assert "run this command again to continue" in process.stderr
-    assert not (prepared / ".venv/bin/fleet").exists()
+    assert not (prepared_clone / ".venv/bin/fleet").exists()
 
 
 @pytest.mark.parametrize("arguments", [[], ["init"], ["init", "--account", "1"], ["deploy", "x"], ["--help"]])
@@ -123,7 +126,7 @@ def test_a_folder_that_cannot_be_written_and_requirements_without_the_product_ar
 
 
 @pytest.mark.nightly
-def test_a_commit_is_installed_by_its_id_after_what_has_a_hash(prepared: Path) -> None:
+def test_a_commit_is_installed_by_its_id_after_what_has_a_hash(prepared_clone: Path) -> None:
     """Its build backend is that of the tests, as the locks are empty."""
     process = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -131,19 +134,19 @@ def test_a_commit_is_installed_by_its_id_after_what_has_a_hash(prepared: Path) -
     commit = process.stdout.strip()
     url = f"file://localhost{ROOT}"
     origin = Origin(version=VERSION, url=url, repository=f"git+{url}@{commit}")
-    for name, content in setup_files(prepared, Commit(origin)).items():
-        if not (prepared / name).exists():
-            (prepared / name).write_text(str(content))
-    (prepared / "vendor/build.txt").write_text("")
-    actual_process = run(prepared, "make", "setup")
+    for name, content in setup_files(prepared_clone, Commit(origin)).items():
+        if not (prepared_clone / name).exists():
+            (prepared_clone / name).write_text(str(content))
+    (prepared_clone / "vendor/build.txt").write_text("")
+    actual_process = run(prepared_clone, "make", "setup")
     assert actual_process.returncode == 0, actual_process.stdout + actual_process.stderr
     records = [
         json.loads(file.read_text())
-        for file in prepared.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
+        for file in prepared_clone.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
     ]
     assert {record.get("subdirectory") for record in records} == {None, "constructs", "client", "emulator"}
     assert {record["vcs_info"]["commit_id"] for record in records} == {commit}
-    compared_process = run(prepared, ".venv/bin/fleet", "init", str(prepared))
+    compared_process = run(prepared_clone, ".venv/bin/fleet", "init", str(prepared_clone))
     assert "requirements.txt" not in compared_process.stdout, compared_process.stderr
 
 

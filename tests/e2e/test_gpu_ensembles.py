@@ -15,11 +15,11 @@ import tritonclient.http
 
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
-from tests.support.deployed_example import Deployed, Example, deployed
+from tests.support.deployed_example import DeployedExample, Example, deploy_example
 from tests.support.embedded_app.clients import client
 from tests.support.fleet_folder import ROOT
 from tests.support.minilm_reference import embed
-from tests.support.real_dali import encoded, scene
+from tests.support.real_dali import encode_image, scene
 from triton_fleet.builds.engines.artifacts import MANIFEST, built_key
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.project.fleet_files import load_lock
@@ -45,14 +45,14 @@ Array = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @pytest.fixture(scope="module")
-def ensembles(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+def ensembles(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeployedExample]:
     folder = tmp_path_factory.mktemp("ensembles")
-    with deployed(ENSEMBLES, runtime, folder, LocalLimits()) as ensembles:
+    with deploy_example(ENSEMBLES, runtime, folder, LocalLimits()) as ensembles:
         yield ensembles
 
 
 def test_a_job_of_sagemaker_builds_the_engine_on_a_gpu_of_the_endpoints_own_family(
-    ensembles: Deployed,
+    ensembles: DeployedExample,
 ) -> None:
     bucket = ensembles.bucket
     (resolved_endpoint,) = bucket.artifacts.endpoints
@@ -76,9 +76,9 @@ def probabilities(root: Path, encoded_content: bytes) -> Array:
 
 
 def test_an_encoded_image_in_json_as_the_source_sends_it_becomes_1001_probabilities(
-    ensembles: Deployed,
+    ensembles: DeployedExample,
 ) -> None:
-    jpeg = encoded(scene(240, 320), "JPEG", quality=90)
+    jpeg = encode_image(scene(240, 320), "JPEG", quality=90)
     tensor = {"name": "INPUT", "shape": [1, len(jpeg)], "datatype": "UINT8", "data": [list(jpeg)]}
     answer = client(ensembles.aws, "sagemaker-runtime").invoke_endpoint(
         EndpointName=ENSEMBLES.endpoint,
@@ -93,7 +93,7 @@ def test_an_encoded_image_in_json_as_the_source_sends_it_becomes_1001_probabilit
 
 
 def test_two_sentences_in_binary_as_the_source_sends_them_become_the_embeddings_of_minilm(
-    ensembles: Deployed,
+    ensembles: DeployedExample,
 ) -> None:
     tensor = http.InferInput("INPUT0", [2, 1], "BYTES")
     tensor.set_data_from_numpy(np.array([[text] for text in SENTENCES], dtype=np.object_), binary_data=True)
@@ -109,13 +109,13 @@ def test_two_sentences_in_binary_as_the_source_sends_them_become_the_embeddings_
     assert np.abs(numbers - embed(SENTENCES)).max() < TOLERANCE
 
 
-def test_a_text_of_more_than_128_tokens_is_cut_there(ensembles: Deployed) -> None:
+def test_a_text_of_more_than_128_tokens_is_cut_there(ensembles: DeployedExample) -> None:
     long = "the quick brown fox jumps over the lazy dog " * 30
     (answer,) = ensembles.endpoint.infer({"INPUT0": np.array([[long]])}, target=TEXT).values()
     assert np.abs(answer - embed([long])).max() < TOLERANCE
 
 
-def test_the_models_run_in_the_environments_that_they_bring(ensembles: Deployed) -> None:
+def test_the_models_run_in_the_environments_that_they_bring(ensembles: DeployedExample) -> None:
     log = ensembles.log.read_text()
     (locked_match,) = re.findall(r"^tokenizers==(\S+)", _environment(), re.MULTILINE)
     assert re.search(
@@ -128,7 +128,7 @@ def _environment() -> str:
     return (ROOT / "examples/gpu_ensembles/environment.txt").read_text()
 
 
-def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
+def test_the_specs_samples_are_what_is_computed(ensembles: DeployedExample) -> None:
     images, text = open_project(ROOT, "dev", [ENSEMBLES.endpoint]).load(ENSEMBLES.endpoint).spec.samples
     content = bytes(cast("list[int]", images.inputs["INPUT"].data))
     report = probabilities(ensembles.bucket.root, content)[0, :4].tolist()
@@ -148,7 +148,9 @@ def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
         ),
     ],
 )
-def test_status_tells_what_stands_in_for_a_backend(ensembles: Deployed, model: str, message: str) -> None:
+def test_status_tells_what_stands_in_for_a_backend(
+    ensembles: DeployedExample, model: str, message: str
+) -> None:
     assert f"{model}/config.pbtxt: {message}" in ensembles.report["differences"]
 
 

@@ -39,7 +39,7 @@ class TritonPythonModel:
 """
 SINGLE = {"SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "echo"}
 ROUTES = {"default": "echo", "routes": {"echo": {"model": "echo", "versions": ["1"]}}}
-SHARED = {"TRITON_FLEET_ROUTES": json.dumps(ROUTES)}
+SHARED_SETTINGS = {"TRITON_FLEET_ROUTES": json.dumps(ROUTES)}
 SIZES = [24_000_000, pytest.param(6_500_000, marks=pytest.mark.nightly)]
 
 
@@ -78,11 +78,11 @@ class Echo(Zoo):
         )
 
 
-@pytest.fixture(scope="module", params=[SINGLE, SHARED], ids=["single", "shared container"])
+@pytest.fixture(scope="module", params=[SINGLE, SHARED_SETTINGS], ids=["single", "shared container"])
 def echo(
     request: pytest.FixtureRequest, runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Echo]:
-    if request.param is SHARED and (text := missing_program()):
+    if request.param is SHARED_SETTINGS and (text := missing_program()):
         pytest.skip(f"this machine has no {text}")
     echo = Echo(runtime, tmp_path_factory.mktemp("echo"), request.param)
     echo.start()

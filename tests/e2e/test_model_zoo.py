@@ -16,8 +16,8 @@ import pytest
 from tests.support.fleet_folder import ROOT
 from tests.support.minilm_reference import embed
 from tests.support.triton_models import RefusedError
-from tests.support.zoo_graphs import PIXELS, Array, run, seeded, shipped_answer, shipped_input
-from tests.support.zoo_repositories import EXAMPLE, copy_committed, files, make_models, with_graph
+from tests.support.zoo_graphs import PIXELS, Array, run, seeded_graph, shipped_answer, shipped_input
+from tests.support.zoo_repositories import EXAMPLE, copy_repository, files, make_models, with_graph
 from tests.support.zoo_triton import ZooTriton
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.project.fleet_files import load_lock
@@ -46,7 +46,7 @@ IMAGE = np.random.default_rng(3).integers(0, 256, (224, 224, 3), dtype=np.uint8)
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = copy_committed(tmp_path_factory.mktemp("model_zoo") / "models")
+    folder = copy_repository(tmp_path_factory.mktemp("model_zoo") / "models")
     assert make_models(folder) == "written"
     return folder
 
@@ -113,7 +113,7 @@ def test_a_classifier_answers_what_the_onnx_package_ships(
 def test_with_weights_that_differ_a_classifier_answers_what_onnx_runtime_does(
     zoo: ZooTriton, archives: Path, tmp_path: Path, archive: str, graph: str, image: str, classes: str
 ) -> None:
-    model = seeded(graph)
+    model = seeded_graph(graph)
     target = f"seeded-{archive}.tar.gz"
     zoo.load(target, with_graph(archives / archive, MAIN[archive], model, tmp_path / archive))
     expected_array = run(model, shipped_input())
@@ -122,7 +122,7 @@ def test_with_weights_that_differ_a_classifier_answers_what_onnx_runtime_does(
     assert np.abs(answer - expected_array).max() < np.abs(of_another - expected_array).max() / 100
 
 
-def _normalised(image: np.ndarray[Any, Any]) -> Array:
+def normalise_pixels(image: np.ndarray[Any, Any]) -> Array:
     """By channel and in double precision, with the mean and deviation of ImageNet."""
     number, green, blue = (image[..., channel].astype(np.float64) / 255 for channel in range(3))
     planes = [(number - 0.485) / 0.229, (green - 0.456) / 0.224, (blue - 0.406) / 0.225]
@@ -132,12 +132,12 @@ def _normalised(image: np.ndarray[Any, Any]) -> Array:
 def test_an_image_becomes_what_the_graph_makes_of_it_normalised(
     zoo: ZooTriton, archives: Path, tmp_path: Path
 ) -> None:
-    model = seeded("inception_v2")
+    model = seeded_graph("inception_v2")
     repository = with_graph(archives / "image-classes", "image_inception", model, tmp_path / "archive")
     zoo.load("seeded-image-classes.tar.gz", repository)
     answer = zoo.infer("seeded-image-classes.tar.gz", {"image": IMAGE}, ["probabilities"])["probabilities"]
-    expected_array = run(model, _normalised(IMAGE))
-    of_another = run(model, _normalised(255 - IMAGE))
+    expected_array = run(model, normalise_pixels(IMAGE))
+    of_another = run(model, normalise_pixels(255 - IMAGE))
     assert np.abs(answer - expected_array).max() < np.abs(of_another - expected_array).max() / 100
 
 
@@ -197,7 +197,7 @@ def test_what_is_made_is_the_same_anywhere_and_not_made_twice(archives: Path, tm
     contents = files(tmp_path)
     assert make_models(tmp_path) == "up to date"
     assert files(tmp_path) == contents
-    committed_contents = files(copy_committed(tmp_path / "committed"))
+    committed_contents = files(copy_repository(tmp_path / "committed"))
     assert files(archives) == contents | committed_contents
 
 

@@ -34,7 +34,7 @@ def zoo(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Ite
     zoo.stop()
 
 
-def refused(zoo: Zoo, target: str) -> ClientError:
+def refusal_error(zoo: Zoo, target: str) -> ClientError:
     """The refusal of one target, after which the others are served and the container is well."""
     with pytest.raises(ClientError) as caught:
         zoo.call(target)
@@ -54,7 +54,7 @@ def status_and_words(error: ClientError) -> tuple[int, str]:
 @pytest.mark.parametrize("body", [b"no archive", b"", b"\x1f\x8b\x08\x00 broken"])
 def test_a_file_that_is_no_archive_is_refused_by_name(zoo: Zoo, body: bytes) -> None:
     zoo.upload("broken.tar.gz", body)
-    status, words = status_and_words(refused(zoo, "broken.tar.gz"))
+    status, words = status_and_words(refusal_error(zoo, "broken.tar.gz"))
     assert status == 400
     assert "Could not unpack model data at s3://zoo-bucket/endpoints/zoo/live/broken.tar.gz" in words
 
@@ -71,7 +71,7 @@ def test_a_model_that_triton_does_not_load_is_refused_by_name_with_tritons_reaso
 ) -> None:
     target = f"spoilt-{len(message)}.tar.gz"
     zoo.upload(target, times(2) | files)
-    status, words = status_and_words(refused(zoo, target))
+    status, words = status_and_words(refusal_error(zoo, target))
     assert status == 400
     assert target in words
     assert message in words
@@ -81,14 +81,14 @@ def test_a_model_that_triton_does_not_load_is_refused_by_name_with_tritons_reaso
 def test_a_python_model_without_its_code_is_refused_in_place_of_a_load_that_never_ends(zoo: Zoo) -> None:
     files = {name: text for name, text in times(2).items() if not name.endswith("model.py")}
     zoo.upload("codeless.tar.gz", files | {"times/1/notes": "x"})
-    status, words = status_and_words(refused(zoo, "codeless.tar.gz"))
+    status, words = status_and_words(refusal_error(zoo, "codeless.tar.gz"))
     assert status == 400
     assert words.startswith("codeless.tar.gz: model 'times' uses the Python backend and has no model.py")
 
 
 def test_a_target_that_failed_is_loaded_once_its_archive_is_mended(zoo: Zoo) -> None:
     zoo.upload("mended.tar.gz", b"no archive")
-    refused(zoo, "mended.tar.gz")
+    refusal_error(zoo, "mended.tar.gz")
     zoo.upload("mended.tar.gz", times(4))
     assert zoo.call("mended.tar.gz") == 4.0
 
@@ -97,7 +97,7 @@ def test_an_archive_that_vanished_is_refused_by_name(zoo: Zoo) -> None:
     zoo.upload("vanished.tar.gz", times(5))
     assert zoo.call("vanished.tar.gz") == 5.0
     zoo.delete("vanished.tar.gz")
-    status, words = status_and_words(refused(zoo, "vanished.tar.gz"))
+    status, words = status_and_words(refusal_error(zoo, "vanished.tar.gz"))
     assert status == 400
     assert "key: endpoints/zoo/live/vanished.tar.gz" in words
 
@@ -105,7 +105,7 @@ def test_an_archive_that_vanished_is_refused_by_name(zoo: Zoo) -> None:
 def test_an_archive_with_two_main_models_is_refused_by_both_names(zoo: Zoo) -> None:
     second = {name.replace("times/", "more/"): text for name, text in times(6).items()}
     zoo.upload("two.tar.gz", times(5) | second)
-    status, words = status_and_words(refused(zoo, "two.tar.gz"))
+    status, words = status_and_words(refusal_error(zoo, "two.tar.gz"))
     assert status == 400
     assert words.startswith("two.tar.gz: the archive contains 2 models and no ensemble, more, times")
 
@@ -114,7 +114,7 @@ def test_an_archive_with_two_main_models_is_refused_by_both_names(zoo: Zoo) -> N
     "target", ["../secret.tar.gz", "a/../../b.tar.gz", "/etc/passwd", "a//b.tar.gz", "."]
 )
 def test_a_target_that_would_leave_the_prefix_is_refused(zoo: Zoo, target: str) -> None:
-    status, words = status_and_words(refused(zoo, target))
+    status, words = status_and_words(refusal_error(zoo, target))
     assert status == 400
     assert f"TargetModel {target!r} leaves the endpoint's prefix" in words
 
@@ -126,7 +126,7 @@ def test_a_target_whose_name_a_shell_would_take_apart_is_refused(zoo: Zoo, targe
     with pytest.raises((ClientError, UnicodeEncodeError)):
         zoo.call(target)
     if target.isascii():
-        status, words = status_and_words(refused(zoo, target))
+        status, words = status_and_words(refusal_error(zoo, target))
         assert status == 400
         assert f"TargetModel {target!r} is refused" in words
     assert zoo.report()["restarts"] == 0
@@ -137,7 +137,7 @@ def test_an_archive_that_unpacks_to_more_than_the_disk_limit_is_refused_before_i
 ) -> None:
     zoo.upload("bomb.tar.gz", times(2) | {"times/1/zeros": "0" * (64 << 20)})
     zoo.limits = LocalLimits.model_validate({"model_disk": "8MiB"})
-    status, words = status_and_words(refused(zoo, "bomb.tar.gz"))
+    status, words = status_and_words(refusal_error(zoo, "bomb.tar.gz"))
     zoo.limits = LocalLimits()
     assert status == 507
     assert (
@@ -163,7 +163,7 @@ def test_what_would_leave_an_archives_folder_is_refused(zoo: Zoo, name: str, kin
         info.type, info.linkname = kind, link
         tar.addfile(info)
     zoo.upload("outside.tar.gz", archive.getvalue())
-    status, words = status_and_words(refused(zoo, "outside.tar.gz"))
+    status, words = status_and_words(refusal_error(zoo, "outside.tar.gz"))
     assert status == 400
     assert "Could not unpack model data at s3://zoo-bucket/endpoints/zoo/live/outside.tar.gz" in words
 

@@ -42,7 +42,7 @@ class TritonPythonModel:
         return np.array([[len(each[0])] for each in texts], dtype=np.int32)
 """
 REGION = "us-east-1"
-REMOVED = ("examples/", "locks/", "tests/", "benchmarks/")
+REMOVED_FOLDERS = ("examples/", "locks/", "tests/", "benchmarks/")
 """Folders that the owner of a clone may remove; the tests are about the examples."""
 ANSWER = '{"outputs": [{"name": "LENGTH", "shape": [2, 1], "datatype": "INT32", "data": [5, 5]}]}\n'
 
@@ -156,7 +156,7 @@ def test_a_clone_without_the_examples_sets_up_gets_a_spec_and_answers(tmp_path: 
     output = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in output.splitlines():
         if (
-            not name.startswith(REMOVED)
+            not name.startswith(REMOVED_FOLDERS)
             and not fnmatch(name, "model_specs/*.yaml")
             and (ROOT / name).exists()
         ):

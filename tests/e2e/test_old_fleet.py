@@ -34,7 +34,7 @@ OTHER_IMAGE = OWN_IMAGE.replace("detector", "classifier")
 WITH_KEY = f"kms_key: {KEY}\n"
 OTHER_KEY = WITH_KEY.replace("key/1", "key/2")
 STREAMS = "container: {inference_type: generate_stream}\n"
-INVOKED = 'access: {invokers: ["arn:aws:iam::444455556666:role/search"]}\n'
+INVOKER_KEYS = 'access: {invokers: ["arn:aws:iam::444455556666:role/search"]}\n'
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ CHANGES = {
     "Triton's metrics are left out": Change("", "metrics: {triton: false}\n"),
     "the key is left out": Change(CAPTURE, CAPTURE, (WITH_KEY, "")),
     "another key": Change(CAPTURE, CAPTURE, (WITH_KEY, OTHER_KEY)),
-    "streams are left out": Change(STREAMS + INVOKED, INVOKED),
+    "streams are left out": Change(STREAMS + INVOKER_KEYS, INVOKER_KEYS),
     "all at once": Change(VPC + CAPTURE + OWN_IMAGE, OTHER_IMAGE, (WITH_KEY, OTHER_KEY)),
 }
 QUICK = ("a network is left out", "all at once")
@@ -139,9 +139,9 @@ class Account:
 
 @pytest.fixture(scope="module")
 def account(
-    running: tuple[EmbeddedAws, RecordingHost], tmp_path_factory: pytest.TempPathFactory
+    aws_and_host: tuple[EmbeddedAws, RecordingHost], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Account]:
-    aws, host = running
+    aws, host = aws_and_host
     yield Account(aws, host, FleetFolder(tmp_path_factory.mktemp("fleet")))
 
 
@@ -179,7 +179,10 @@ def test_an_update_that_is_rolled_back_leaves_the_permissions_as_they_were(accou
 
 @pytest.mark.parametrize("part", ["Alarms", "Dashboard", "Queries", "Invoker"])
 def test_what_fails_beside_the_endpoint_leaves_none_in_progress(account: Account, part: str) -> None:
-    before, after = account.template(f"environment: {{PART: {part}}}\n"), account.template(INVOKED + CAPTURE)
+    before, after = (
+        account.template(f"environment: {{PART: {part}}}\n"),
+        account.template(INVOKER_KEYS + CAPTURE),
+    )
     account.deploy(before)
     break_resource(after, part)
     assert account.granted_while_serving(after) == ("UPDATE_ROLLBACK_COMPLETE", [])

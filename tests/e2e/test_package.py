@@ -36,7 +36,7 @@ ROOTS = {
     "triton_endpoints": "constructs",
 }
 """The source roots of the import packages."""
-nightly = pytest.mark.nightly
+nightly_mark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def project(folder: str) -> Any:
     return tomllib.loads((ROOT / folder / "pyproject.toml").read_text())
 
 
-def tracked() -> list[str]:
+def tracked_paths() -> list[str]:
     output = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return [name for name in output.splitlines() if (ROOT / name).exists()]
 
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_fleet(tmp_path_factory.mktemp("fleet"))
 
 
-@nightly
+@nightly_mark
 def test_two_builds_give_the_same_bytes_also_from_the_archive_of_sources(
     wheels: Path, tmp_path: Path
 ) -> None:
@@ -99,7 +99,7 @@ def test_an_import_package_is_in_one_distribution_and_no_other_name_is_installed
 def test_the_wheels_hold_each_file_of_the_packages_and_what_is_read_beside_them(
     contents: Mapping[str, list[str]],
 ) -> None:
-    files = tracked()
+    files = tracked_paths()
     expected_value = {
         Path(name).relative_to(root).as_posix()
         for package, root in ROOTS.items()
@@ -120,11 +120,11 @@ def test_the_wheels_hold_each_file_of_the_packages_and_what_is_read_beside_them(
     assert {file for names in contents.values() for file in names} == expected_value
 
 
-@nightly
+@nightly_mark
 def test_the_sdist_holds_files_of_git_alone(tmp_path: Path) -> None:
     with tarfile.open(build(tmp_path, "sdist")) as sdist:
         names = {member.name.partition("/")[2] for member in sdist.getmembers() if not member.isdir()}
-    assert names - set(tracked()) == {"PKG-INFO"}
+    assert names - set(tracked_paths()) == {"PKG-INFO"}
 
 
 def test_each_package_is_typed_and_each_wheel_has_the_licence(
@@ -172,12 +172,12 @@ def test_their_dependencies_are_those_of_requirements_in_within_bounds() -> None
     assert requires("triton-fleet") is not None
 
 
-@nightly
+@nightly_mark
 def test_the_installed_command_tells_its_version(python: Path) -> None:
     assert _run(python.with_name("fleet"), "--version").stdout == f"fleet {VERSION}\n"
 
 
-@nightly
+@nightly_mark
 @pytest.mark.parametrize(
     "environment", ["dev", "staging", "prod"] if "FLEET_SLOW" in os.environ else ["prod"]
 )

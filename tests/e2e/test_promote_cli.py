@@ -20,7 +20,7 @@ import pytest
 from tests.support.embedded_keys import PROFILE_KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
-from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
+from tests.support.kills import KILLS, Tally, Victims, has_died, kill_after, kills, needs_kills
 from tests.support.promotion import ENDPOINT, PLACES, Promotion
 from tests.support.promotion_images import PromotedImages
 from tests.support.running_aws import running_aws
@@ -188,15 +188,15 @@ def test_an_environment_is_not_promoted_to_itself(promotion: Promotion) -> None:
 @needs_kills
 def test_a_promotion_that_was_killed_at_any_moment_is_finished_by_the_next(promotion: Promotion) -> None:
     tally, start = Tally(), time.monotonic()
-    before = finished(promotion)
+    before = finish_promotion(promotion)
     seconds, files = time.monotonic() - start, files_of(promotion)
     for number, kill in enumerate(kills([Victims.ALL])):
         publish_another(promotion, f"x = {number + 2}")
-        process = started()
+        process = start_promotion()
         kill_after(process, kill.share * seconds, kill.victims)
-        tally.ended_before += not was_killed(process)
+        tally.ended_before += not has_died(process)
         remaining_lock = whole_lock(promotion, "prod")
-        after = finished(promotion)
+        after = finish_promotion(promotion)
         tally.continued += 1
         assert after.archives == whole_lock(promotion, "staging").archives, kill
         assert remaining_lock in (before, after), kill
@@ -210,21 +210,21 @@ def test_a_promotion_that_was_killed_at_any_moment_is_finished_by_the_next(promo
 def test_a_rollback_that_was_killed_at_any_moment_is_finished_by_the_next(promotion: Promotion) -> None:
     environment = promotion.folder.root / "environments/prod.yaml"
     environment.write_text(f"{environment.read_text()}promoted_from: staging\n")
-    finished(promotion)
+    finish_promotion(promotion)
     repository = GitRepository.around(promotion.folder.root)
     earlier = whole_lock(promotion, "prod")
     promotion.folder.spec("overrides: {prod: {instance: {count: 2}}}\n")
     publish_another(promotion, "x = 2")
-    finished(promotion)
+    finish_promotion(promotion)
     repository.commit()
     start = time.monotonic()
     assert rolled_back(promotion) == earlier
     seconds, tally, files = time.monotonic() - start, Tally(), files_of(promotion)
     for kill in kills([Victims.ALL]):
         repository.git("checkout", "--quiet", "HEAD", "--", "locks")
-        process = started(*ROLLBACK)
+        process = start_promotion(*ROLLBACK)
         kill_after(process, kill.share * seconds, kill.victims)
-        tally.ended_before += not was_killed(process)
+        tally.ended_before += not has_died(process)
         assert rolled_back(promotion) == earlier, kill
         assert rolled_back(promotion) == earlier, kill
         tally.continued += 1
@@ -246,7 +246,7 @@ PROMOTION = ("promote", "--from", "staging", "--to", "prod", "sentences", *PROFI
 ROLLBACK = ("rollback", "sentences", "--env", "prod", "--profile", "prod")
 
 
-def started(*command: str) -> subprocess.Popen[str]:
+def start_promotion(*command: str) -> subprocess.Popen[str]:
     """`fleet promote`, or another command, in the background; it says everything on its output."""
     fleet = str(Path(sys.executable).parent / "fleet")
     return subprocess.Popen(
@@ -258,7 +258,7 @@ def started(*command: str) -> subprocess.Popen[str]:
     )
 
 
-def finished(promotion: Promotion) -> Lock:
+def finish_promotion(promotion: Promotion) -> Lock:
     """`fleet promote` to its end; the lock that it leaves."""
     return lock_after(promotion, *PROMOTION)
 
@@ -270,7 +270,7 @@ def rolled_back(promotion: Promotion) -> Lock:
 
 def lock_after(promotion: Promotion, *command: str) -> Lock:
     """A command to its end; the lock that it leaves in prod."""
-    process = started(*command)
+    process = start_promotion(*command)
     text, _ = process.communicate(timeout=120)
     assert process.returncode == 0, text
     assert "Traceback" not in text, text

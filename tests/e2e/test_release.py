@@ -24,7 +24,7 @@ PERMISSIONS = {
         "publish": {"id-token": "write"},
     },
 }
-PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+PINNED_ACTION = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 
@@ -59,7 +59,7 @@ def test_each_action_is_pinned_by_its_commit_and_no_job_may_more_than_it_needs(w
     text = workflow.read_text()
     texts = [line.strip().removeprefix("- ") for line in text.splitlines() if "uses:" in line]
     assert texts
-    assert [line for line in texts if not PINNED.fullmatch(line)] == []
+    assert [line for line in texts if not PINNED_ACTION.fullmatch(line)] == []
     content: Any = yaml.safe_load(text)
     assert content["permissions"] == {}
     assert {name: job["permissions"] for name, job in content["jobs"].items()} == PERMISSIONS[workflow.name]

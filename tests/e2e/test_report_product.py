@@ -70,20 +70,20 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
 
 
 @pytest.fixture(scope="module")
-def found(clone: Clone) -> Any:
+def product_report(clone: Clone) -> Any:
     clone.edit("constructs/triton_endpoints/endpoint/model.py", "image=endpoint.image.uri", 'image="other:1"')
     clone.edit(f"model_specs/{ENDPOINT}.yaml", "max: 4", "max: 6")
     return json.loads(clone.report("--format", "json"))
 
 
-def test_a_change_of_the_product_is_no_change_of_the_endpoint(found: Any) -> None:
-    [staging] = found["environments"]
+def test_a_change_of_the_product_is_no_change_of_the_endpoint(product_report: Any) -> None:
+    [staging] = product_report["environments"]
     [endpoint] = staging["endpoints"]
     assert (endpoint["effect"], endpoint["changes"]) == ("in place", ["scaling.max 4 → 6"])
 
 
-def test_it_has_the_stacks_that_it_changes_by_itself(found: Any) -> None:
-    product = found["product"]
+def test_it_has_the_stacks_that_it_changes_by_itself(product_report: Any) -> None:
+    product = product_report["product"]
     assert (product["after"], product["problem"]) == ("the work tree", None)
     [stack] = product["stacks"]
     assert (stack["environment"], stack["stack"]) == ("staging", ENDPOINT)
@@ -93,7 +93,7 @@ def test_it_has_the_stacks_that_it_changes_by_itself(found: Any) -> None:
 
 
 def test_a_base_whose_product_cannot_synthesise_is_named_and_the_rest_is_reported(
-    clone: Clone, found: Any
+    clone: Clone, product_report: Any
 ) -> None:
     parts = "constructs/triton_endpoints/endpoint/model.py", "from constructs import Construct\n"
     broken_text = f"{parts[1]}raise RuntimeError('no such product')\n"

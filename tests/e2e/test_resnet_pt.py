@@ -44,7 +44,7 @@ def clone(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
     assert clone.fleet("local", "down").returncode == 0
 
 
-def computed(images: Array) -> Array:
+def compute_scores(images: Array) -> Array:
     """What torch computes, without Triton."""
     with torch.inference_mode():
         answer: Array = torch.jit.load(str(MODEL))(torch.from_numpy(images)).numpy()
@@ -61,7 +61,7 @@ def test_it_answers_json_as_the_source_sends_it(clone: Clone) -> None:
     )
     (output,) = json.loads(answer["Body"].read())["outputs"]
     assert (output["name"], output["datatype"], output["shape"]) == ("OUTPUT__0", "FP32", [1, 1000])
-    assert np.abs(np.array(output["data"]) - computed(IMAGES[:1])[0]).max() < TOLERANCE
+    assert np.abs(np.array(output["data"]) - compute_scores(IMAGES[:1])[0]).max() < TOLERANCE
 
 
 def test_it_answers_a_batch_in_binary_and_refuses_one_that_is_larger_than_the_configuration_says(
@@ -69,7 +69,7 @@ def test_it_answers_a_batch_in_binary_and_refuses_one_that_is_larger_than_the_co
 ) -> None:
     endpoint = TritonEndpoint(ENDPOINT, client=clone.client("sagemaker-runtime"))
     answer = endpoint.infer({"INPUT__0": IMAGES}, target=TARGET)["OUTPUT__0"]
-    assert np.abs(answer - computed(IMAGES)).max() < TOLERANCE
+    assert np.abs(answer - compute_scores(IMAGES)).max() < TOLERANCE
     many = np.zeros((129, 3, 224, 224), np.float32)[:, :, :1, :1]
     with pytest.raises(InferenceError, match="batch-size must be <= 128"):
         endpoint.infer({"INPUT__0": many}, target=TARGET)
@@ -77,7 +77,7 @@ def test_it_answers_a_batch_in_binary_and_refuses_one_that_is_larger_than_the_co
 
 def test_the_specs_sample_is_what_torch_computes() -> None:
     (sample,) = open_project(ROOT, "dev", [ENDPOINT]).load(ENDPOINT).spec.samples
-    expected_values = computed(np.full((1, 3, 224, 224), 0.5, np.float32))[0, :4]
+    expected_values = compute_scores(np.full((1, 3, 224, 224), 0.5, np.float32))[0, :4]
     assert sample.outputs["OUTPUT__0"].first == pytest.approx(expected_values.tolist(), abs=5e-5)
 
 

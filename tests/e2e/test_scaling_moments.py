@@ -87,7 +87,7 @@ class ScaledAccount:
         between()
         self.stacks.api.update_stack(
             StackName=STACK,
-            TemplateBody=with_broken(self._templates[target]) if broken else self._templates[target],
+            TemplateBody=break_template(self._templates[target]) if broken else self._templates[target],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         )
         status = self.stacks.settled(STACK)
@@ -122,7 +122,7 @@ class ScaledAccount:
         return (Path(made_root) / f"{STACK}.template.json").read_text()
 
 
-def with_broken(template: str) -> str:
+def break_template(template: str) -> str:
     """The template with a resource that fails after all others."""
     content = json.loads(template)
     broken_absent_model = absent_model()
@@ -144,7 +144,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScaledAccount]
 
 
 @pytest.fixture(autouse=True)
-def watched(account: ScaledAccount, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def watched_names(account: ScaledAccount, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The looks at the endpoint are counted; what is returned are the steps of the stack's resources."""
     describe, tell, steps = EmbeddedSageMaker.describe_endpoint, EmbeddedStack.tell, list[str]()
 
@@ -189,13 +189,13 @@ def test_scaling_that_begins_between_the_wait_and_the_guard_is_waited_for(
 
 @pytest.mark.parametrize("number", range(MOMENTS))
 def test_scaling_that_begins_at_any_step_of_an_update_does_not_stop_it(
-    account: ScaledAccount, watched: list[str], number: int
+    account: ScaledAccount, watched_names: list[str], number: int
 ) -> None:
     assert account.deploy() == "UPDATE_COMPLETE"
     account.require_calm()
     chance = random.Random(f"{SEED}-{number}")
-    at, looks, length = chance.randrange(len(watched)), chance.randrange(6), len(watched)
-    watched.clear()
+    at, looks, length = chance.randrange(len(watched_names)), chance.randrange(6), len(watched_names)
+    watched_names.clear()
 
     def begin(steps: list[str]) -> None:
         if len(steps) == at + 1:
@@ -204,7 +204,7 @@ def test_scaling_that_begins_at_any_step_of_an_update_does_not_stop_it(
     account_moments.append(begin)
     kind = TYPES[1 - TYPES.index(account.runs[0])] if number % 3 == 0 else ""
     status = account.deploy(type=kind)
-    assert status == "UPDATE_COMPLETE", f"FLEET_SEED={SEED}, step {at} of {length}: {watched}"
+    assert status == "UPDATE_COMPLETE", f"FLEET_SEED={SEED}, step {at} of {length}: {watched_names}"
     account.require_calm()
 
 
@@ -214,7 +214,7 @@ def is_failure_of_endpoint(step: str) -> bool:
 
 @pytest.mark.parametrize("at", ["when the endpoint fails", "before the continuation"])
 def test_scaling_that_meets_a_stopped_rollback_does_not_stop_the_next_deploy(
-    account: ScaledAccount, watched: list[str], at: str
+    account: ScaledAccount, watched_names: list[str], at: str
 ) -> None:
     """The embedded SageMaker refuses the configuration in use, so CloudFormation's rollback stops."""
     account.deploys.host.failures["sentences"] = "no capacity"
@@ -226,7 +226,7 @@ def test_scaling_that_meets_a_stopped_rollback_does_not_stop_the_next_deploy(
     if at == "when the endpoint fails":
         account_moments.append(begin)
     assert account.deploy() == "UPDATE_ROLLBACK_FAILED"
-    assert any(map(is_failure_of_endpoint, watched))
+    assert any(map(is_failure_of_endpoint, watched_names))
     account_moments.clear()
     account.deploys.host.failures.clear()
     if at == "before the continuation":
@@ -251,15 +251,15 @@ def test_scaling_that_meets_a_rollback_does_not_stop_it(account: ScaledAccount, 
 
 
 @pytest.fixture
-def deployed_again(account: ScaledAccount) -> Iterator[ScaledAccount]:
+def redeployed_account(account: ScaledAccount) -> Iterator[ScaledAccount]:
     """The account, whose endpoint a test deletes; other tests find it again."""
     yield account
     spec(account.deploys, *account.runs)
     account.deploys.deploy()
 
 
-def test_scaling_that_meets_a_deletion_is_waited_for(deployed_again: ScaledAccount) -> None:
-    account = deployed_again
+def test_scaling_that_meets_a_deletion_is_waited_for(redeployed_account: ScaledAccount) -> None:
+    account = redeployed_account
     account.notices.clear()
     account.scale(looks=3)
     deletion = plan_deletion(account.access, "sentences")

@@ -60,7 +60,7 @@ def server(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
     server.stop()
 
 
-def _embed(server: TritonServer, sentences: list[str]) -> Array:
+def embed_texts(server: TritonServer, sentences: list[str]) -> Array:
     tensor = {"name": "INPUT0", "shape": [len(sentences), 1], "datatype": "BYTES", "data": sentences}
     _, body = post(server, json.dumps({"inputs": [tensor]}).encode())
     (output,) = json.loads(body)["outputs"]
@@ -70,7 +70,7 @@ def _embed(server: TritonServer, sentences: list[str]) -> Array:
 
 def test_the_embeddings_equal_an_independent_computation(server: TritonServer) -> None:
     sentences = [*SENTENCES, LONG]
-    assert np.abs(_embed(server, sentences) - embed(sentences)).max() <= 1e-4
+    assert np.abs(embed_texts(server, sentences) - embed(sentences)).max() <= 1e-4
 
 
 @pytest.mark.slow
@@ -85,11 +85,11 @@ def test_the_embeddings_equal_those_of_transformers(server: TritonServer) -> Non
     mask = batch["attention_mask"].unsqueeze(-1)
     mean = (tokens * mask).sum(1) / mask.sum(1)
     expected_value = torch.nn.functional.normalize(mean, dim=1).numpy()
-    assert np.abs(_embed(server, [*SENTENCES, LONG]) - expected_value).max() <= 1e-4
+    assert np.abs(embed_texts(server, [*SENTENCES, LONG]) - expected_value).max() <= 1e-4
 
 
 def test_sentences_that_mean_the_same_are_closer_than_others(server: TritonServer) -> None:
-    embeddings = _embed(server, SENTENCES)
+    embeddings = embed_texts(server, SENTENCES)
     alike = embeddings @ embeddings.T
     assert alike[0, 1] > 0.5 > 0.2 > alike[0, 2]
 
@@ -107,29 +107,29 @@ def test_json_and_binary_requests_get_the_same_numbers(server: TritonServer) -> 
     result = client.InferenceServerClient.parse_response_body(answer, header_length=size)
     numbers = result.as_numpy("finaloutput")
     assert numbers.shape == (len(SENTENCES), 384)
-    assert np.array_equal(numbers, _embed(server, SENTENCES).astype(np.float32))
+    assert np.array_equal(numbers, embed_texts(server, SENTENCES).astype(np.float32))
 
 
 def test_a_sentence_gets_the_same_embedding_alone_and_in_a_full_batch(server: TritonServer) -> None:
     batch = [f"{SENTENCES[0]} {number}" for number in range(15)] + SENTENCES[:1]
-    assert np.abs(_embed(server, batch)[-1] - _embed(server, SENTENCES[:1])[0]).max() < 1e-5
+    assert np.abs(embed_texts(server, batch)[-1] - embed_texts(server, SENTENCES[:1])[0]).max() < 1e-5
 
 
 def test_a_text_of_more_than_128_tokens_is_cut_there(server: TritonServer) -> None:
-    assert np.array_equal(_embed(server, [LONG]), _embed(server, [f"{LONG} and nobody reads this"]))
+    assert np.array_equal(embed_texts(server, [LONG]), embed_texts(server, [f"{LONG} and nobody reads this"]))
 
 
 def test_every_embedding_has_length_one(server: TritonServer) -> None:
-    assert np.allclose(np.linalg.norm(_embed(server, [*SENTENCES, LONG]), axis=1), 1.0, atol=1e-6)
+    assert np.allclose(np.linalg.norm(embed_texts(server, [*SENTENCES, LONG]), axis=1), 1.0, atol=1e-6)
 
 
 def test_a_batch_of_17_is_a_mistake_of_the_caller(server: TritonServer) -> None:
     with pytest.raises(RefusedError, match=r"400 .*batch-size must be <= 16 for 'ensemble'"):
-        _embed(server, ["a"] * 17)
+        embed_texts(server, ["a"] * 17)
 
 
 def test_triton_counts_the_requests_in_its_metrics(server: TritonServer) -> None:
-    _embed(server, SENTENCES[:1])
+    embed_texts(server, SENTENCES[:1])
     lines = server.metrics.request("GET", "/metrics", timeout=10).data.decode().splitlines()
     assert any(
         'model="ensemble"' in line for line in lines if line.startswith("nv_inference_request_success{")

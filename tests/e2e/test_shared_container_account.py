@@ -19,8 +19,8 @@ from triton_fleet.local.triton.shared_container import missing_program
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
-SHARED = "shared-models"
-LOCK = f"locks/dev/{SHARED}.lock.yaml"
+SHARED_ENDPOINT = "shared-models"
+LOCK = f"locks/dev/{SHARED_ENDPOINT}.lock.yaml"
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def clone(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert clone.fleet("local", "down").returncode == 0
 
 
-def succeed(clone: Clone, *arguments: str) -> str:
+def run_command(clone: Clone, *arguments: str) -> str:
     process = clone.fleet(*arguments)
     assert process.returncode == 0, process.stdout + process.stderr
     return process.stdout + process.stderr
@@ -53,16 +53,18 @@ def test_a_deploy_builds_the_image_that_the_lock_expects_and_serves_it_with_this
     clone: Clone,
 ) -> None:
     assert yaml.safe_load((clone.root / LOCK).read_text())["image"].keys() == {"key", "expected"}
-    deployed_text = succeed(clone, "deploy", "--env", "dev", SHARED)
+    deployed_text = run_command(clone, "deploy", "--env", "dev", SHARED_ENDPOINT)
     assert "1 image built, 2 engines built" in deployed_text
-    assert "class 601" in succeed(clone, "invoke", SHARED, "--env", "dev", "--sample", "black-pixel")
-    status = succeed(clone, "local", "status")
+    assert "class 601" in run_command(
+        clone, "invoke", SHARED_ENDPOINT, "--env", "dev", "--sample", "black-pixel"
+    )
+    status = run_command(clone, "local", "status")
     assert re.search(
         "image triton-fleet-dev:[0-9a-f]{64}: not run, but served by this machine's nginx", status
     )
-    succeed(clone, "lock", "--env", "dev", SHARED)
+    run_command(clone, "lock", "--env", "dev", SHARED_ENDPOINT)
     image = yaml.safe_load((clone.root / LOCK).read_text())["image"]
-    assert f"{SHARED}: the image is {image['digest']};" in deployed_text
+    assert f"{SHARED_ENDPOINT}: the image is {image['digest']};" in deployed_text
     assert image["facts"]["routes_calls"] is True
-    assert "image built" not in succeed(clone, "deploy", "--env", "dev", SHARED)
-    assert f"image triton-fleet-dev@{image['digest']}: not run" in succeed(clone, "local", "status")
+    assert "image built" not in run_command(clone, "deploy", "--env", "dev", SHARED_ENDPOINT)
+    assert f"image triton-fleet-dev@{image['digest']}: not run" in run_command(clone, "local", "status")

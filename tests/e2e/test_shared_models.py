@@ -38,7 +38,7 @@ HTTP_PORT = 23001
 """Triton's own, beside that of its metrics."""
 ort: Any = onnxruntime
 BYTES = {"shape": [1], "datatype": "BYTES"}
-MASKED = "The goal of life is [MASK]."
+MASKED_SENTENCE = "The goal of life is [MASK]."
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def test_clients_of_the_source_are_answered_as_they_expect_it(triton: SharedMode
     assert (status, best["modelname"], len(best["result"])) == (200, "resnet", 3)
     _, objects = triton.named("yolov5", img=img)
     assert sorted(item[0] for item in objects["result"]) == [0, 2]
-    _, words = triton.named("bert_base", text=MASKED)
+    _, words = triton.named("bert_base", text=MASKED_SENTENCE)
     assert [set(item) for item in words["result"]] == [{"token", "score"}] * 5
 
 
@@ -147,14 +147,14 @@ def test_tensors_of_megabytes_pass_in_binary_form_both_ways(
 
 
 def test_a_version_is_called_by_the_header_and_by_the_body(triton: SharedModels) -> None:
-    tensor = {"name": "text", "shape": [1], "datatype": "BYTES", "data": [MASKED]}
+    tensor = {"name": "text", "shape": [1], "datatype": "BYTES", "data": [MASKED_SENTENCE]}
     body = json.dumps({"inputs": [tensor]}).encode()
     first, second = (
         triton.invoke(body, attributes=f"model=bert_base;version={number}")[1]["outputs"][0]["data"]
         for number in (1, 2)
     )
     assert first != second
-    payload = {"modelname": "bert_base", "version": 1, "payload": {"text": MASKED}}
+    payload = {"modelname": "bert_base", "version": 1, "payload": {"text": MASKED_SENTENCE}}
     assert triton.invoke(json.dumps(payload).encode())[1]["result"] == json.loads(first[0])
 
 
@@ -200,13 +200,15 @@ def test_bert_base_text_answers_by_the_version_of_bert_base_that_it_is(
     shares = np.exp(logits) / np.exp(logits).sum()
     best = np.argsort(-shares)[:5]
     words = (triton.example / "models/bert_base_text/vocab.txt").read_text().split("\n")
-    answer = triton.result("bert_base_text", "text", MASKED, version)
+    answer = triton.result("bert_base_text", "text", MASKED_SENTENCE, version)
     assert [entry["token"] for entry in answer] == [f"The goal of life is {words[n]}." for n in best]
     assert [entry["score"] for entry in answer] == pytest.approx(shares[best].tolist(), rel=1e-4)
 
 
 def test_the_versions_differ_and_the_newest_answers_who_names_none(triton: SharedModels) -> None:
-    first, second, newest = (triton.result("bert_base_text", "text", MASKED, item) for item in (1, 2, None))
+    first, second, newest = (
+        triton.result("bert_base_text", "text", MASKED_SENTENCE, item) for item in (1, 2, None)
+    )
     assert first != second == newest
     status, text = triton.ask("bert_base", {}, version=3)
     assert (status, "version 3 is not found" in text) == (404, True)

@@ -71,7 +71,7 @@ def put(name: str, status: str) -> None:
     backend.get_stack(name).status = status
 
 
-def refusing(question: str) -> bool:
+def refuse_question(question: str) -> bool:
     raise AssertionError(question)
 
 
@@ -79,7 +79,7 @@ def refusing(question: str) -> bool:
 def test_a_deploy_begins_at_once(access: Access, stack: str, status: str) -> None:
     put(stack, status)
     lines: list[str] = []
-    actual_stack = ready_stack(access, stack, refusing, lines.append).stack
+    actual_stack = ready_stack(access, stack, refuse_question, lines.append).stack
     assert actual_stack is not None
     assert (actual_stack.status, lines) == (status, [])
 
@@ -95,7 +95,7 @@ def test_a_deploy_says_what_it_waits_for_and_begins_when_that_is_over(
         lines.append(line)
         put(stack, "UPDATE_COMPLETE")
 
-    actual_stack = ready_stack(access, stack, refusing, end).stack
+    actual_stack = ready_stack(access, stack, refuse_question, end).stack
     assert actual_stack is not None
     assert actual_stack.status == "UPDATE_COMPLETE"
     (line,) = lines
@@ -109,7 +109,7 @@ def test_a_deploy_that_cannot_begin_names_the_way_out(
 ) -> None:
     put(stack, status)
     with pytest.raises(CannotRunError) as refusal:
-        ready_stack(access, stack, refusing)
+        ready_stack(access, stack, refuse_question)
     assert f"the stack {stack} is in {status}" in refusal.value.problem
     assert remedy in (refusal.value.remedy or "")
 

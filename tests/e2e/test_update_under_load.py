@@ -16,7 +16,7 @@ from triton_fleet.local.triton.runtime import TritonRuntime
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 
-def waiting(initial_path: Path, go: Path) -> dict[str, str]:
+def write_wait(initial_path: Path, go: Path) -> dict[str, str]:
     """A model that says when a call has begun, and answers when it is told to."""
     os.mkfifo(initial_path)
     os.mkfifo(go)
@@ -27,12 +27,12 @@ def waiting(initial_path: Path, go: Path) -> dict[str, str]:
     return {**files, "times/1/model.py": code.replace("    def execute(self, requests):\n", text)}
 
 
-class Updated:
+class UpdateUnderLoad:
     """An endpoint with a call that the old server has begun, and an update whose new server has taken over."""
 
     def __init__(self, zoo: Zoo, folder: Path, threads: ThreadPoolExecutor) -> None:
         initial_folder, self.go = folder / "begun", folder / "go"
-        zoo.upload("waiting.tar.gz", waiting(initial_folder, self.go))
+        zoo.upload("waiting.tar.gz", write_wait(initial_folder, self.go))
         sagemaker, self.old = zoo.client("sagemaker"), zoo.server
         variants = sagemaker.describe_endpoint_config(EndpointConfigName="zoo")["ProductionVariants"]
         sagemaker.create_endpoint_config(EndpointConfigName="next", ProductionVariants=variants)
@@ -57,7 +57,7 @@ def test_a_call_that_the_old_server_has_begun_is_answered_by_it_and_the_next_by_
     zoo: Zoo, tmp_path: Path
 ) -> None:
     with ThreadPoolExecutor(2) as threads:
-        update = Updated(zoo, tmp_path, threads)
+        update = UpdateUnderLoad(zoo, tmp_path, threads)
         zoo.upload("good.tar.gz", times(5))
         assert zoo.call("good.tar.gz") == 5.0
         update.go.open("w").close()
@@ -70,7 +70,7 @@ def test_a_call_that_the_old_server_has_begun_is_answered_by_it_and_the_next_by_
 
 def test_a_host_that_is_closed_does_not_wait_for_such_a_call(zoo: Zoo, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as threads:
-        update = Updated(zoo, tmp_path, threads)
+        update = UpdateUnderLoad(zoo, tmp_path, threads)
         zoo.host.close()
         assert update.old.process.dead.is_set()
         with pytest.raises(ClientError, match="ModelError"):

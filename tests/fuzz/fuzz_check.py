@@ -79,17 +79,17 @@ def one_input(data: bytes, seconds: float = HANG) -> None:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(content)
         began = time.process_time()
-        findings = _found(root)
+        findings = run_check(root)
         took = time.process_time() - began
         if took > seconds:
             raise AssertionError(f"it takes {took:.1f} s")
-        if _found(root) != findings:
+        if run_check(root) != findings:
             raise AssertionError("two runs find different things")
         _resolve(root)
         _print(findings, root)
 
 
-def _found(root: Path) -> list[Finding]:
+def run_check(root: Path) -> list[Finding]:
     """What `fleet check` finds, of the spec as an endpoint and as a file that lies anywhere."""
     try:
         project = open_project(root, "dev")
@@ -129,7 +129,7 @@ def seeds() -> list[bytes]:
     """Inputs that make sense: the shipped files and the examples of all rules."""
     clone = Path(__file__).resolve().parents[2]
     specs = [file for file in sorted((clone / "model_specs").glob("*.yaml")) if file.name != FOLDER]
-    contents = [_shipped(clone, spec) for spec in specs]
+    contents = [shipped_spec(clone, spec) for spec in specs]
     contents += [
         USUAL_SPEC + SEPARATOR + file.read_bytes().replace(b"environment: local", b"environment: dev")
         for file in sorted((clone / "environments").glob("*.yaml"))
@@ -149,7 +149,7 @@ def seeds() -> list[bytes]:
     return contents
 
 
-def _shipped(clone: Path, spec: Path) -> bytes:
+def shipped_spec(clone: Path, spec: Path) -> bytes:
     """A spec, with the environment and the lock of its own, under the name that the target reads.
 
     The target reads no profile: its keys are in the spec.
@@ -181,7 +181,7 @@ def _yaml(document: object) -> bytes:
     return text.encode()
 
 
-def mutated(inputs: list[bytes], chance: random.Random) -> Iterator[bytes]:
+def mutations(inputs: list[bytes], chance: random.Random) -> Iterator[bytes]:
     """One of the inputs, changed in one to four places; without end."""
     ways: list[Callable[[bytes, list[bytes], random.Random], bytes]] = [
         _byte,
@@ -189,7 +189,7 @@ def mutated(inputs: list[bytes], chance: random.Random) -> Iterator[bytes]:
         _word,
         _value,
         _line,
-        _nested,
+        nest_bytes,
     ]
     while True:
         data = chance.choice(inputs)
@@ -239,7 +239,7 @@ def _line(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
     return b"\n".join(lines)
 
 
-def _nested(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
+def nest_bytes(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
     at, deep = chance.randint(0, len(data)), chance.choice((2, 30, 2000))
     return data[:at] + chance.choice((b"[", b"{", b"- ", b"a: ", b"]", b'"')) * deep + data[at:]
 
@@ -254,7 +254,7 @@ def fuzz(what: str, inputs: list[bytes], attempt: Callable[[bytes, float], None]
     )
     options = parser.parse_args()
     number, broken_values, began = 0, set[str](), time.monotonic()
-    for data in mutated(inputs, random.Random(options.seed)):
+    for data in mutations(inputs, random.Random(options.seed)):
         if time.monotonic() - began >= options.seconds:
             break
         number += 1

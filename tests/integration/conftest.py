@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[CloudWatchClient]:
+def running_cloudwatch() -> Iterator[CloudWatchClient]:
     with embedded_cloudwatch() as cloudwatch:
         yield cloudwatch
 
 
 @pytest.fixture
-def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
+def cloudwatch(running_cloudwatch: CloudWatchClient) -> CloudWatchClient:
     """It is empty."""
     forget()
-    return running
+    return running_cloudwatch
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def repositories_s3(aws_url: str) -> S3Client:
 
 
 @pytest.fixture
-def there(repositories_s3: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
+def empty_repositories(repositories_s3: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
     """No repository is there."""
     with Repositories(repositories_s3, folder) as repositories:
         yield repositories

@@ -22,7 +22,7 @@ from botocore.exceptions import ClientError, UnknownServiceError
 
 from tests.support.fleet_commands import WrongCommandError
 
-RENAMED = {("sns", "subscribe"): {"--notification-endpoint": "Endpoint"}}
+OPTION_NAMES = {("sns", "subscribe"): {"--notification-endpoint": "Endpoint"}}
 """What the CLI names otherwise than botocore; source: awscli/customizations/argrename.py."""
 TAIL = {"--since": "600s", "--filter-pattern": ""}
 """Options of `logs tail` and what holds without them; source: awscli/customizations/logs/tail.py."""
@@ -63,7 +63,7 @@ def parse(words: Sequence[str]) -> Call:
         for name, shape in shapes.items()
         if shape.type_name == "boolean"
     }
-    known_names |= RENAMED.get((service, operation), {})
+    known_names |= OPTION_NAMES.get((service, operation), {})
     given_lines: dict[str, list[str]] = {}
     for word in rest:
         if word.startswith("--"):

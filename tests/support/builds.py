@@ -20,7 +20,7 @@ BUCKET, GROUP = "sources", "/fleet/builds"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3"
 
 
-def zipped(files: Mapping[str, str]) -> bytes:
+def zip_files(files: Mapping[str, str]) -> bytes:
     """A zip file's content."""
     content = BytesIO()
     with ZipFile(content, "w") as archive:

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 # Dependencies that CloudFormation would have found by itself; the CDK writes them.
-IGNORED = "W3005"
+IGNORED_RULE = "W3005"
 # Beside errors and warnings: actions that do not take the resource of their statement.
-INCLUDED = "I3510"
+INCLUDED_RULE = "I3510"
 
 
 def cfn_lint(templates: Iterable[Path]) -> list[tuple[str, str, str]]:
     """Of each finding the template's name, the rule and what it says; a warning counts."""
-    options = ["--format", "json", "--ignore-checks", IGNORED, "--include-checks", INCLUDED]
+    options = ["--format", "json", "--ignore-checks", IGNORED_RULE, "--include-checks", INCLUDED_RULE]
     command = [str(Path(sys.executable).parent / "cfn-lint"), *options, "--template", *map(str, templates)]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     assert process.stdout, process.stderr

@@ -70,12 +70,12 @@ class Clinic:
 def deny(proxy: FaultyS3, expected_value: Callable[[Request], bool]) -> None:
     """Refuse in the protocol of each service, as AWS does."""
 
-    def denied(answer: Answer) -> Answer:
+    def deny(answer: Answer) -> Answer:
         xml = b"<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>"
         return Answer(403, [("Content-Type", "text/xml")], xml)
 
     def denied_json(answer: Answer) -> Answer:
         return Answer(400, [("Content-Type", "application/json")], b'{"__type": "AccessDeniedException"}')
 
-    proxy.change_answers(lambda item: expected_value(item) and "X-Amz-Target" not in item.headers, denied)
+    proxy.change_answers(lambda item: expected_value(item) and "X-Amz-Target" not in item.headers, deny)
     proxy.change_answers(lambda item: expected_value(item) and "X-Amz-Target" in item.headers, denied_json)

@@ -31,7 +31,7 @@ class CommandsRun:
 
 
 @contextmanager
-def watched() -> Iterator[CommandsRun]:
+def watch_commands() -> Iterator[CommandsRun]:
     """Note each process and each call of this process's `fleet` that ends well."""
     run = CommandsRun()
     wait, main = subprocess.Popen.wait, typer.core.TyperGroup.main

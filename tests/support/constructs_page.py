@@ -90,22 +90,22 @@ def _default(parameter: inspect.Parameter) -> str:
 
 def _part(name: str) -> str:
     result = getattr(triton_endpoints, name)
-    text = [f"## {name}\n", _described(result, result)]
+    text = [f"## {name}\n", describe_call(result, result)]
     for member, value in _members(result):
         if isinstance(value, property):
             text.append(f"### {name}.{member}\n\n{_prose(inspect.getdoc(value) or '')}\n")
         else:
-            text.append(f"### {name}.{member}()\n\n{_described(value, value)}")
+            text.append(f"### {name}.{member}()\n\n{describe_call(value, value)}")
     return "\n".join(text)
 
 
-def _described(documentation: object, call: Callable[..., Any]) -> str:
+def describe_call(documentation: object, call: Callable[..., Any]) -> str:
     """The docstring, and a table of the parameters with what is said of each."""
     doc = inspect.getdoc(documentation) or ""
     initialiser = inspect.getdoc(documentation.__init__) if inspect.isclass(documentation) else ""
     about = {**_keys(documentation), **_arguments(doc), **_arguments(initialiser or "")}
     rows = [
-        f"| `{parameter.name}` | {_code(str(parameter.annotation))} | {_shown(_default(parameter))} | {about.get(parameter.name, '')} |"
+        f"| `{parameter.name}` | {_code(str(parameter.annotation))} | {show_default(_default(parameter))} | {about.get(parameter.name, '')} |"
         for parameter in _parameters(call)
         if parameter.name not in ("scope", "id")
     ]
@@ -126,7 +126,7 @@ def _code(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
 
 
-def _shown(default: str) -> str:
+def show_default(default: str) -> str:
     return default if default in ("any", "required", "props", "unset", "empty") else f"`{default}`"
 
 

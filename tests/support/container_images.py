@@ -134,14 +134,14 @@ class ContainerRepository:
         return digest
 
 
-def named(repository: ContainerRepository, tag: str = "one") -> ImageReference:
+def reference_of(repository: ContainerRepository, tag: str = "one") -> ImageReference:
     """The image that a tag names."""
     return image_reference(f"{HOST}/{repository.name}:{tag}")
 
 
 def facts_of(repository: ContainerRepository) -> ImageFacts:
     """The facts of the image that the tag `one` names, with those of its layers."""
-    return read_image(repository.ecr, named(repository), layers=True).facts
+    return read_image(repository.ecr, reference_of(repository), layers=True).facts
 
 
 def refusal(repository: ContainerRepository) -> str:

@@ -49,7 +49,7 @@ def interrupt(account: Deploys, interruptions: Sequence[Interruption]) -> None:
         assert account.keys("releases/sentences/") == []
 
 
-def assert_nothing_is_left(account: Deploys) -> None:
+def assert_empty_account(account: Deploys) -> None:
     assert account.statuses() == COMPLETE
     assert len(account.keys("releases/sentences/")) == 1
     assert account.client("s3").list_multipart_uploads(Bucket=BUCKET).get("Uploads", []) == []

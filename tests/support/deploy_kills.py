@@ -9,11 +9,11 @@ import psutil
 from moto.core.base_backend import BackendDict
 
 from tests.support.deploys import SECONDS, Deploys
-from tests.support.kills import KILLS, Kill, Tally, Victims, kill_after, kills, was_killed
+from tests.support.kills import KILLS, Kill, Tally, Victims, has_died, kill_after, kills
 
 STACKS = {"CDKToolkit", "triton-fleet-dev", "triton-fleet-dev-sentences"}
 OTHER_AT_WORK = "another `fleet deploy --env dev` is running in this clone\n  remedy: wait until it has ended"
-ANEW = 4
+KILLS_PER_FIRST_DEPLOY = 4
 """The last of so many kills befalls the first deploy of an account, which is the longest."""
 UNTIDY = (".fleet/deploy/dev/cdk.out", "home", "node_modules", "repository")
 """Where the files differ from deploy to deploy."""
@@ -28,14 +28,17 @@ class KilledDeploys:
 
     def run(self) -> None:
         """Kill so many deploys, and see that the next one finishes each."""
-        seconds = {is_first: self._uninterrupted(anew=is_first) for is_first in (True, False)[KILLS < ANEW :]}
+        seconds = {
+            is_first: self._uninterrupted(anew=is_first)
+            for is_first in (True, False)[KILLS < KILLS_PER_FIRST_DEPLOY :]
+        }
         files = self._files()
         for number, kill in enumerate(kills(list(Victims)), 1):
-            is_first = number % ANEW == 0
+            is_first = number % KILLS_PER_FIRST_DEPLOY == 0
             self._change(number, anew=is_first)
             process = self.account.start_deploy()
             said_kill = kill_after(process, kill.share * seconds[is_first], kill.victims)
-            self.tally.ended_before += not was_killed(process)
+            self.tally.ended_before += not has_died(process)
             self._finish(kill, said_kill)
             self._require_as_locked(kill)
             assert self._files() == files, kill

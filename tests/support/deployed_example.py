@@ -57,7 +57,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Deployed:
+class DeployedExample:
     """The endpoint and what surrounds it; what was published."""
 
     name: str
@@ -108,9 +108,9 @@ class Deployed:
 
 
 @contextmanager
-def deployed(
+def deploy_example(
     example: Example, runtime: TritonRuntime, folder: Path, limits: LocalLimits
-) -> Iterator[Deployed]:
+) -> Iterator[DeployedExample]:
     """What the shipped files lead to is published and served; of its stack there are endpoint and role."""
     recorder, state = Recorder(), LocalState(folder)
     host = TritonHost(
@@ -140,7 +140,7 @@ def deployed(
         container |= {"Mode": "MultiModel", "Environment": dict(resolved_endpoint.variables)}
         resources["Role"] = _role()
         assert Stacks(aws).create("example", resources) == "CREATE_COMPLETE"
-        yield Deployed(example.endpoint, aws, host, publisher, state, bucket, published_result)
+        yield DeployedExample(example.endpoint, aws, host, publisher, state, bucket, published_result)
     finally:
         host.close()
         aws.stop()

@@ -9,18 +9,18 @@ from itertools import takewhile
 
 from tests.support.fleet_folder import ROOT
 
-TYPED = ("", "sh", "bash")
+SHELL_LANGUAGES = ("", "sh", "bash")
 """Languages of blocks that hold commands alone; an indented block is one without a language."""
 PROGRAMS = ("aws", "cdk", "fleet", "make", "npx", "pytest", "python")
 """What a command in a sentence begins with."""
 FENCE = re.compile(r"```(\S*)")
 HERE_DOCUMENT = re.compile(r"<<'(\w+)'$")
 STEP = re.compile(r"\s*- run: (.*)")
-NAMED = re.compile(rf"`((?:{'|'.join(PROGRAMS)})\s[^`]+)`")
+COMMAND_IN_TEXT = re.compile(rf"`((?:{'|'.join(PROGRAMS)})\s[^`]+)`")
 
 
 @dataclass(frozen=True)
-class Documented:
+class DocumentedCommand:
     """A command and where it stands; `shown` is the output below it, None where none is shown.
 
     `text` has the lines of a here-document, if it reads one; `section` is the heading of level 2 above it.
@@ -56,8 +56,8 @@ class Page:
     """A Markdown file's commands."""
 
     name: str
-    typed: list[Documented]
-    named: list[Documented]
+    typed: list[DocumentedCommand]
+    named: list[DocumentedCommand]
 
 
 def read_pages() -> list[Page]:
@@ -68,20 +68,20 @@ def read_pages() -> list[Page]:
 
 
 def read_page(name: str, text: str) -> Page:
-    blocks, prose = _apart(text)
+    blocks, prose = split_blocks(text)
     named_values = [
-        Documented(
+        DocumentedCommand(
             name, prose.count("\n", 0, match.start()) + 1, " ".join(match[1].replace("\\|", "|").split())
         )
-        for match in NAMED.finditer(prose)
+        for match in COMMAND_IN_TEXT.finditer(prose)
     ]
     commands = [
-        replace(command, section=block.section) for block in blocks for command in _typed(name, block)
+        replace(command, section=block.section) for block in blocks for command in command_lines(name, block)
     ]
     return Page(name, commands, named_values)
 
 
-def _apart(text: str) -> tuple[list[Block], str]:
+def split_blocks(text: str) -> tuple[list[Block], str]:
     """The blocks, and the text with an empty line for each of theirs."""
     blocks: list[Block] = []
     prose: list[str] = []
@@ -106,41 +106,41 @@ def _apart(text: str) -> tuple[list[Block], str]:
     return blocks, "\n".join(prose)
 
 
-def _typed(page: str, block: Block) -> Iterator[Documented]:
+def command_lines(page: str, block: Block) -> Iterator[DocumentedCommand]:
     lines = list(enumerate(block.lines, block.line))
     if block.language == "console":
         yield from _with_output(page, lines)
-    elif block.language in TYPED:
-        yield from _joined(page, lines)
+    elif block.language in SHELL_LANGUAGES:
+        yield from join_lines(page, lines)
     elif block.language == "yaml":
         steps = [(number, step[1]) for number, line in lines if (step := STEP.match(line))]
-        yield from _joined(page, steps)
+        yield from join_lines(page, steps)
 
 
-def _joined(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
+def join_lines(page: str, lines: list[tuple[int, str]]) -> Iterator[DocumentedCommand]:
     """One command for each line, or for several that a backslash joins; a here-document is its command's."""
     first, held_text = 0, ""
     remaining_rows = iter(lines)
     for number, line in remaining_rows:
         if document := HERE_DOCUMENT.search(line):
             read = [text for _, text in takewhile(lambda entry: entry[1] != document[1], remaining_rows)]
-            yield Documented(page, number, "\n".join([line, *read, document[1]]))
+            yield DocumentedCommand(page, number, "\n".join([line, *read, document[1]]))
             continue
         first, held_text = (first, f"{held_text} {line.strip()}") if held_text else (number, line.strip())
         if held_text.endswith("\\"):
             held_text = held_text[:-1].rstrip()
         elif held_text:
-            yield Documented(page, first, held_text)
+            yield DocumentedCommand(page, first, held_text)
             held_text = ""
 
 
-def _with_output(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
+def _with_output(page: str, lines: list[tuple[int, str]]) -> Iterator[DocumentedCommand]:
     starts = [index for index, (_, line) in enumerate(lines) if line.startswith("$ ")]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         commands = 1
         while lines[start + commands - 1][1].endswith("\\"):
             commands += 1
         rows = [(number, line.removeprefix("$ ")) for number, line in lines[start : start + commands]]
-        (command,) = _joined(page, rows)
+        (command,) = join_lines(page, rows)
         text = "\n".join(line for _, line in lines[start + commands : end])
-        yield Documented(page, command.line, command.text, text)
+        yield DocumentedCommand(page, command.line, command.text, text)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
 
 REGION = "us-east-1"
-NOW = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
+CURRENT_TIME = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
 """When the tests' values are measured, where they choose."""
 
 

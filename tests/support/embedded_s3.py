@@ -64,7 +64,7 @@ class Upload:
 
 
 @contextmanager
-def refused(status: int, code: str, message: str | None = None) -> Iterator[None]:
+def refuse_requests(status: int, code: str, message: str | None = None) -> Iterator[None]:
     """What happens within is refused by S3 like this."""
     with pytest.raises(ClientError, match=message) as refusal:
         yield

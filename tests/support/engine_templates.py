@@ -47,7 +47,7 @@ def projects(template: Template) -> dict[str, dict[str, Any]]:
     return {resource["Properties"]["Name"]: resource["Properties"] for resource in resources}
 
 
-def granted(template: Template, project: str) -> dict[str, dict[str, Any]]:
+def project_statements(template: Template, project: str) -> dict[str, dict[str, Any]]:
     """The statements of a project's role."""
     return _statements(template, projects(template)[project]["ServiceRole"]["Fn::GetAtt"][0])
 

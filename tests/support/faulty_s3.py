@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 ALWAYS = 1_000_000
-AT_ONCE = struct.pack("ii", 1, 0)
+IMMEDIATE_CLOSE = struct.pack("ii", 1, 0)
 """A socket that lingers so is closed by a reset."""
 
 
@@ -43,7 +43,7 @@ class Answer:
     is_cut: bool = False
 
 
-Wanted = Callable[[Request], bool]
+RequestMatch = Callable[[Request], bool]
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Fault:
     `answer` of none breaks the connection in the middle of the request, one that gives none after it.
     """
 
-    wanted: Wanted
+    wanted: RequestMatch
     answer: Callable[[Request], Answer | None] | None
     times: int
     seen: int = 0
@@ -67,48 +67,48 @@ class FaultyS3:
     upstream: str
     requests: list[Request] = field(default_factory=list)
     _faults: list[Fault] = field(default_factory=list)
-    _changes: list[tuple[Wanted, Callable[[Answer], Answer]]] = field(default_factory=list)
+    _changes: list[tuple[RequestMatch, Callable[[Answer], Answer]]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def slow_down(self, expected_value: Wanted, times: int = 1) -> Fault:
+    def slow_down(self, expected_value: RequestMatch, times: int = 1) -> Fault:
         """Answer 503 SlowDown."""
         return self.refuse(expected_value, 503, "SlowDown", times)
 
-    def fail(self, expected_value: Wanted, times: int = ALWAYS) -> Fault:
+    def fail(self, expected_value: RequestMatch, times: int = ALWAYS) -> Fault:
         """Answer 500."""
         return self.refuse(expected_value, 500, "InternalError", times)
 
-    def deny(self, expected_value: Wanted) -> Fault:
+    def deny(self, expected_value: RequestMatch) -> Fault:
         """Answer 403."""
         return self.refuse(expected_value, 403, "AccessDenied")
 
-    def refuse(self, expected_value: Wanted, status: int, code: str, times: int = ALWAYS) -> Fault:
+    def refuse(self, expected_value: RequestMatch, status: int, code: str, times: int = ALWAYS) -> Fault:
         """Answer with an error of S3; nothing reaches S3 itself."""
         return self._add(expected_value, lambda _: error_of(status, code), times)
 
-    def alter(self, expected_value: Wanted, change: Callable[[bytes], bytes]) -> Fault:
+    def alter(self, expected_value: RequestMatch, change: Callable[[bytes], bytes]) -> Fault:
         """Let other bytes reach S3 than were sent."""
         return self._add(
             expected_value, lambda request: self.forward(replace(request, body=change(request.body))), ALWAYS
         )
 
-    def lose_answer(self, expected_value: Wanted, times: int = 1) -> Fault:
+    def lose_answer(self, expected_value: RequestMatch, times: int = 1) -> Fault:
         """Let S3 do what is asked, and break the connection before it says so."""
 
-        def done(request: Request) -> None:
+        def end_request(request: Request) -> None:
             self.forward(request)
 
-        return self._add(expected_value, done, times)
+        return self._add(expected_value, end_request, times)
 
-    def reset(self, expected_value: Wanted, times: int = 1) -> Fault:
+    def reset(self, expected_value: RequestMatch, times: int = 1) -> Fault:
         """Break the connection in the middle of the request's body."""
         return self._add(expected_value, None, times)
 
-    def cut(self, expected_value: Wanted, times: int = 1) -> Fault:
+    def cut(self, expected_value: RequestMatch, times: int = 1) -> Fault:
         """Break the connection in the middle of an answer with a body."""
         return self._add(expected_value, lambda request: replace(self.forward(request), is_cut=True), times)
 
-    def hold(self, expected_value: Wanted) -> tuple[threading.Event, threading.Event]:
+    def hold(self, expected_value: RequestMatch) -> tuple[threading.Event, threading.Event]:
         """Let one request wait; the events tell that it came, and let it go on to S3."""
         came, may_go = threading.Event(), threading.Event()
 
@@ -120,7 +120,7 @@ class FaultyS3:
         self._add(expected_value, wait, 1)
         return came, may_go
 
-    def change_answers(self, expected_value: Wanted, change: Callable[[Answer], Answer]) -> None:
+    def change_answers(self, expected_value: RequestMatch, change: Callable[[Answer], Answer]) -> None:
         """Alter what S3 says."""
         self._changes.append((expected_value, change))
 
@@ -131,7 +131,7 @@ class FaultyS3:
             self._faults.clear()
             self._changes.clear()
 
-    def count(self, expected_value: Wanted) -> int:
+    def count(self, expected_value: RequestMatch) -> int:
         """How many requests of that kind have come."""
         with self._lock:
             return sum(map(expected_value, self.requests))
@@ -161,7 +161,7 @@ class FaultyS3:
         return answer
 
     def _add(
-        self, expected_value: Wanted, answer: Callable[[Request], Answer | None] | None, times: int
+        self, expected_value: RequestMatch, answer: Callable[[Request], Answer | None] | None, times: int
     ) -> Fault:
         fault = Fault(expected_value, answer, times)
         self._faults.append(fault)
@@ -229,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _break(self) -> None:
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, IMMEDIATE_CLOSE)
         self.close_connection = True
         self.connection.close()
 

@@ -113,7 +113,7 @@ def recipe(*words: str) -> list[str]:
         WrongCommandError: there is no such target.
     """
     process = subprocess.run(
-        ["make", "--dry-run", *MADE, *words], cwd=ROOT, capture_output=True, text=True, check=False
+        ["make", "--dry-run", *READY_OPTIONS, *words], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if process.returncode:
         raise WrongCommandError(process.stderr.strip())
@@ -121,7 +121,7 @@ def recipe(*words: str) -> list[str]:
     return [line for line in lines if line.split()[0] not in ("echo", "test")]
 
 
-MADE = tuple(
+READY_OPTIONS = tuple(
     f"--old-file={folder}/.ready"
     for folder in (".venv", ".venv-audit", ".venv-catalog", ".venv-checkov", ".venv-docs", "node_modules")
 )

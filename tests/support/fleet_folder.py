@@ -27,7 +27,7 @@ environment: dev
 account: "111122223333"
 region: us-east-1
 """
-ALLOWED = 'allow: {missing-security-fix: "nobody calls these endpoints"}\n'
+ALLOWED_FINDINGS = 'allow: {missing-security-fix: "nobody calls these endpoints"}\n'
 """For the release of SPEC; in a file of its own, so that the lines of specs stay as tests write them."""
 LOCK = f"""\
 endpoint: sentences
@@ -52,7 +52,7 @@ class FleetFolder:
         """The base spec with further keys."""
         self.write(f"model_specs/{name}.yaml", base + dedent(text))
         if not (self.root / "model_specs/_folder.yaml").exists():
-            self.write("model_specs/_folder.yaml", ALLOWED)
+            self.write("model_specs/_folder.yaml", ALLOWED_FINDINGS)
 
     def environment(self, text: str = "", name: str = "dev", *, account: int = 3) -> None:
         """The base environment with further keys; the number is the last one of its account."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.guarded_endpoint import Clients, Guarded
+from tests.support.guarded_endpoint import Clients, GuardedEndpoint
 
 
-def answering(endpoint: Guarded, operation: str, **answer: Any) -> Clients:
+def clients_with_answer(endpoint: GuardedEndpoint, operation: str, **answer: Any) -> Clients:
     """Clients that see these members in the answers of one operation."""
 
     def after(name: str, parsed_values: dict[str, Any]) -> None:

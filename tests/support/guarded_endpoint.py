@@ -18,7 +18,7 @@ from triton_endpoints.scaling_guard import SECONDS_TO_WAIT
 BUCKET = "artifacts"
 OLD, NEW = "ml.g5.xlarge", "ml.g6.xlarge"
 """Configurations by their instance types."""
-OTHER = f"{OLD}/other"
+OTHER_CONFIG = f"{OLD}/other"
 """Another configuration with the old instance type."""
 CHANGES = {
     "PutObject",
@@ -30,13 +30,13 @@ CHANGES = {
     "PutScheduledAction",
 }
 COUNT = {"ServiceNamespace": "sagemaker", "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
-SUSPENDED = {
+SUSPENDED_STATE = {
     "DynamicScalingInSuspended": True,
     "DynamicScalingOutSuspended": False,
     "ScheduledScalingSuspended": False,
 }
 TAGS = {"team": "search"}
-_READ_ONLY = {"ScalableTargetARN", "PolicyARN", "ScheduledActionARN", "CreationTime", "Alarms"}
+_READ_ONLY_KEYS = {"ScalableTargetARN", "PolicyARN", "ScheduledActionARN", "CreationTime", "Alarms"}
 
 Clients = Callable[[str], Any]
 
@@ -59,7 +59,7 @@ class StackIds(NamedTuple):
         return cls(ids["calm"], ids["rolling-back"])
 
 
-class Died(BaseException):
+class FunctionDeath(BaseException):
     """The function is no more: nothing of its own code runs after this."""
 
 
@@ -101,13 +101,13 @@ class Account:
 
         def before(_: str, __: str) -> None:
             if changes == 0:
-                raise Died
+                raise FunctionDeath
 
         def after(operation: str, _: object) -> None:
             nonlocal left
             left -= operation in CHANGES
             if left == 0:
-                raise Died
+                raise FunctionDeath
 
         return self.clients(before=before, after=after)
 
@@ -126,11 +126,11 @@ class Account:
         return self.clients(before=before)
 
 
-def unexpected() -> None:
+def raise_unexpected() -> None:
     raise AssertionError("the guard waits")
 
 
-class Guarded:
+class GuardedEndpoint:
     """An endpoint `name` with one variant, and what the guard of its stack does.
 
     `own` are the names of the stack's policies, by configuration. `meanwhile` is called while the guard waits.
@@ -138,7 +138,7 @@ class Guarded:
 
     def __init__(self, account: Account, name: str, *, stack_id: str) -> None:
         self.own: dict[str, list[str]] = {}
-        self.meanwhile: Callable[[], None] = unexpected
+        self.meanwhile: Callable[[], None] = raise_unexpected
         self.account, self.name, self.stack_id, self.variant = account, name, stack_id, "AllTraffic"
         self.target = {**COUNT, "ResourceId": f"endpoint/{name}/variant/{self.variant}"}
         self.sagemaker, self.scaling, self.s3 = map(
@@ -154,7 +154,7 @@ class Guarded:
     def scale(self) -> None:
         """Register the variant with a bit of everything."""
         self.scaling.register_scalable_target(
-            **self.target, MinCapacity=2, MaxCapacity=7, SuspendedState=SUSPENDED, Tags=TAGS
+            **self.target, MinCapacity=2, MaxCapacity=7, SuspendedState=SUSPENDED_STATE, Tags=TAGS
         )
         self.put_policy("Load", 600)
         self.put_policy("Gpu", 60)
@@ -196,7 +196,8 @@ class Guarded:
         }
         return {
             kind: sorted(
-                ({k: v for k, v in entry.items() if k not in _READ_ONLY} for entry in answer[kind]), key=str
+                ({k: v for k, v in entry.items() if k not in _READ_ONLY_KEYS} for entry in answer[kind]),
+                key=str,
             )
             for kind, answer in result.items()
         } | {

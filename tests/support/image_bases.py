@@ -21,10 +21,10 @@ from triton_fleet.store.images.builds import BaseImages
 from triton_fleet.store.images.source import ImageSource, WantedImage, image_sources, wanted_images
 from triton_fleet.store.lock import write_locks
 
-BASE, MOVED = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
+BASE, MOVED_BASE = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
 """What the release's tag names, and what it may name later."""
-BUILT = f"sha256:{'d' * 64}"
-DENIED = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "BatchGetImage")
+BUILT_DIGEST = f"sha256:{'d' * 64}"
+DENIED_ERROR = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "BatchGetImage")
 
 
 @dataclass
@@ -38,7 +38,7 @@ class ReleaseRegistry:
         (id,) = request["imageIds"]
         self.asked.append(f"{request['registryId']}/{request['repositoryName']}:{id.get('imageTag')}")
         if self.digest is None:
-            raise DENIED
+            raise DENIED_ERROR
         if not self.digest:
             failure = {"imageId": id, "failureCode": "ImageNotFound", "failureReason": "not found"}
             return {"images": [], "failures": [failure]}
@@ -91,7 +91,7 @@ class ImageFleet:
         project = open_project(self.folder.root, "dev")
         return [replace(image, base=bases.of(image)) for image in wanted_images(project, self.sources())]
 
-    def build(self, digest: str = BUILT) -> str:
+    def build(self, digest: str = BUILT_DIGEST) -> str:
         """Record what a build makes; its key."""
         (image,) = self.wanted()
         record = {

@@ -30,7 +30,7 @@ def image_folder(folder: Path, dockerfile: str, files: Mapping[str, str | bytes]
     return folder
 
 
-def parsed(text: str, /, **arguments: str) -> Dockerfile:
+def parse_sample(text: str, /, **arguments: str) -> Dockerfile:
     """A Dockerfile's text, read with build arguments."""
     return parse_dockerfile(text, Path("Dockerfile"), triton_image=TRITON, arguments=arguments)
 
@@ -60,6 +60,6 @@ def image_findings(
     )
 
 
-def shortened(findings: list[Finding]) -> list[tuple[str, int | None, str]]:
+def short_rows(findings: list[Finding]) -> list[tuple[str, int | None, str]]:
     """Code, line and severity of each finding."""
     return [(finding.code, finding.line, finding.severity.value) for finding in findings]

@@ -92,7 +92,7 @@ def kill_after(process: subprocess.Popen[str], seconds: float, victims: Victims)
     return text
 
 
-def was_killed(process: subprocess.Popen[str]) -> bool:
+def has_died(process: subprocess.Popen[str]) -> bool:
     """Whether it had not ended by itself."""
     return process.returncode == -signal.SIGKILL
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.faulty_s3 import ALWAYS, Fault, FaultyS3, Request
 
-Wanted = Callable[[Request], bool]
-FAULTS: dict[str, Callable[[FaultyS3, Wanted], Fault]] = {
+RequestMatch = Callable[[Request], bool]
+FAULTS: dict[str, Callable[[FaultyS3, RequestMatch], Fault]] = {
     "throttled": lambda proxy, expected_value: proxy.slow_down(expected_value, ALWAYS),
     "failed": lambda proxy, expected_value: proxy.fail(expected_value),
     "reset": lambda proxy, expected_value: proxy.reset(expected_value, ALWAYS),
@@ -21,14 +21,14 @@ FAULTS: dict[str, Callable[[FaultyS3, Wanted], Fault]] = {
 }
 
 
-def retry_at_once(patch: pytest.MonkeyPatch) -> None:
+def retry_without_pause(patch: pytest.MonkeyPatch) -> None:
     """Have botocore try again at once."""
     patch.setattr(
         botocore.endpoint, "time", SimpleNamespace(**{**vars(time), "sleep": lambda _seconds: None})
     )
 
 
-def first_of_each() -> Wanted:
+def first_requests() -> RequestMatch:
     """Whether a request is the first one of its kind and address."""
     records = set[tuple[str, ...]]()
 
@@ -41,7 +41,7 @@ def first_of_each() -> Wanted:
     return is_first
 
 
-def from_number(number: int) -> Wanted:
+def from_number(number: int) -> RequestMatch:
     """Whether as many requests have come before."""
     count = 0
 

@@ -134,7 +134,7 @@ NAMES = st.one_of(
     st.sampled_from([*variables(), "SAGEMAKER_TRITON_X"]), st.just("HF_TOKEN"), st.just("a_secret")
 )
 VARIABLES = st.dictionaries(NAMES, ODD.filter(lambda value: "\0" not in value), max_size=6)
-ANYTHING = st.recursive(
+JSON_VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), ODD),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(SHORT, inner, max_size=3)),
     max_leaves=6,
@@ -153,7 +153,7 @@ PROPERTIES = st.sampled_from(
 )
 CLOUDFORMATION = st.dictionaries(
     st.sampled_from(["Model", "EndpointConfig", "Endpoint", "Bucket", ""]),
-    st.dictionaries(PROPERTIES, ANYTHING, max_size=3),
+    st.dictionaries(PROPERTIES, JSON_VALUES, max_size=3),
     max_size=3,
 )
 ALLOW = st.dictionaries(st.sampled_from([*rules(), "FL999", "FL101"]), st.just("tried once"), max_size=3)

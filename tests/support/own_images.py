@@ -12,8 +12,8 @@ from triton_fleet.store.lock import lock_text
 DIGEST, KEY = f"sha256:{'d' * 64}", f"sha256:{'e' * 64}"
 """Of an image's manifest, and of what an image is built from."""
 REGISTRY = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
-BUILT = "image: {build: ../images/detector}\n"
-FOUND = f'image: {{uri: {REGISTRY}/team/detector, digest: "{DIGEST}"}}\n'
+BUILT_IMAGE = "image: {build: ../images/detector}\n"
+OWN_IMAGE = f'image: {{uri: {REGISTRY}/team/detector, digest: "{DIGEST}"}}\n'
 """Keys of a spec: an image that is built, and one that exists."""
 
 

@@ -26,7 +26,7 @@ from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.scaling import target
 from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 from tests.support.embedded_keys import KEYS
-from tests.support.faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
+from tests.support.faulty_s3 import Answer, FaultyS3, Request, RequestMatch, faulty_s3
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.support.running_aws import running_aws
 from triton_fleet.aws.access import Access, embedded_access
@@ -36,8 +36,8 @@ from triton_fleet.exits import run_to_exit
 from triton_fleet.spec.deployment import Deployment
 
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
-OF_TYPE, OF_ALL = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"
-CODES = {OF_TYPE: "L-1928E07B", OF_ALL: "L-7A3DF611", "ml.g6.xlarge for endpoint usage": "L-6821E9A1"}
+OF_TYPE, TOTAL_QUOTA = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"
+CODES = {OF_TYPE: "L-1928E07B", TOTAL_QUOTA: "L-7A3DF611", "ml.g6.xlarge for endpoint usage": "L-6821E9A1"}
 STACK = "triton-fleet-dev-sentences"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 DIGEST = f"sha256:{sha256(b'25.04-py3').hexdigest()}"
@@ -46,7 +46,7 @@ ENVIRONMENT = f'environment: dev\naccount: "{ACCOUNT}"\nregion: {REGION}\n'
 
 
 @dataclass(frozen=True)
-class Told:
+class PreflightReport:
     """How `fleet preflight` ended, and what it said."""
 
     code: int
@@ -125,7 +125,7 @@ class PreparedAccount:
         self.client("s3").create_bucket(Bucket=BUCKET)
         self.publish()
         self.quota(OF_TYPE, 20)
-        self.quota(OF_ALL, 100)
+        self.quota(TOTAL_QUOTA, 100)
 
     def bootstrap(self, version: int = 31) -> None:
         self.stacks.create("CDKToolkit", {"Topic": TOPIC})
@@ -212,18 +212,18 @@ class PreparedAccount:
         )
         self.proxy.change_answers(lambda request: is_call(request, target), lambda _: said_answer)
 
-    def change(self, expected_value: Wanted, change: Callable[[bytes], bytes]) -> None:
+    def change(self, expected_value: RequestMatch, change: Callable[[bytes], bytes]) -> None:
         """Let what is answered to some requests have another body."""
         self.proxy.change_answers(
             expected_value, lambda answer: Answer(answer.status, answer.headers, change(answer.body))
         )
 
-    def preflight(self, *arguments: str) -> Told:
+    def preflight(self, *arguments: str) -> PreflightReport:
         """`fleet preflight --env dev ARGUMENTS`, by somebody whose credentials are known."""
         self.patch.setattr(command, "access_to", lambda project, _profile: self._access(project.deployment))
         return self.preflight_by_settings(*arguments)
 
-    def preflight_by_settings(self, *arguments: str) -> Told:
+    def preflight_by_settings(self, *arguments: str) -> PreflightReport:
         """The same by the credentials that the variables of AWS say, which takes a second to read them all."""
         code = 0
         try:
@@ -231,7 +231,7 @@ class PreparedAccount:
         except SystemExit as exit:
             code = int(exit.code or 0)
         output = self.capture.readouterr()
-        return Told(code, output.out.splitlines(), output.err)
+        return PreflightReport(code, output.out.splitlines(), output.err)
 
     def _access(self, deployment: Deployment) -> Access:
         """The clients of all tests, for the environment as it is in this one."""

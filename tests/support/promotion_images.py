@@ -21,7 +21,7 @@ DOCKERFILE = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\nRUN pip install --no-cache
 BUILD = "image: {build: ../images/detector}\n"
 LAYERS = (layer(["opt/a"]), layer(["opt/b"]))
 BASE = f"sha256:{'1' * 64}"
-ENDED = "2026-07-06T08:00:00+00:00"
+END_TIME = "2026-07-06T08:00:00+00:00"
 
 
 class PromotedImages:
@@ -50,7 +50,7 @@ class PromotedImages:
             "config": TRITON,
             "paths": list(FILES),
             "by": "a test",
-            "ended": ENDED,
+            "ended": END_TIME,
         }
         self.promotion.s3(environment).put_object(
             Bucket=self.promotion.bucket(environment), Key=self.record_key, Body=json.dumps(document).encode()

@@ -37,12 +37,12 @@ def work(
 def date_answers(bucket: ArtifactBucket, date: str) -> None:
     """Have the embedded S3 give its listings this date."""
 
-    def dated(parsed_values: dict[str, Any], **_: object) -> None:
+    def date_object(parsed_values: dict[str, Any], **_: object) -> None:
         parsed_values["ResponseMetadata"]["HTTPHeaders"]["date"] = date
 
     events = bucket.s3.meta.events
     events.unregister("after-call.s3.ListObjectsV2", unique_id="date")
-    events.register("after-call.s3.ListObjectsV2", dated, unique_id="date")
+    events.register("after-call.s3.ListObjectsV2", date_object, unique_id="date")
 
 
 def prune(bucket: ArtifactBucket, keep: int = 10) -> Plan:

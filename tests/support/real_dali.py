@@ -39,13 +39,13 @@ def scene(height: int, width: int) -> Image.Image:
     return Image.fromarray(np.stack([*waves, edges], -1).round().astype(np.uint8))
 
 
-def encoded(image: Image.Image, form: str, **manner: Any) -> bytes:
+def encode_image(image: Image.Image, form: str, **manner: Any) -> bytes:
     file = io.BytesIO()
     image.save(file, form, **manner)
     return file.getvalue()
 
 
-def serialized(build: Callable[[Any], Any]) -> bytes:
+def serialized_pipeline(build: Callable[[Any], Any]) -> bytes:
     """A pipeline of one input, IN, all on the CPU."""
     from nvidia import dali
     from nvidia.dali._utils import dali_trace
@@ -78,31 +78,31 @@ def cases() -> dict[str, tuple[bytes, bytes, int]]:
     return {
         "a photograph, by the pipeline of gpu-ensembles": (
             maker().pipeline("cpu"),
-            encoded(scene(48, 64), "JPEG", quality=80, subsampling="4:2:0"),
+            encode_image(scene(48, 64), "JPEG", quality=80, subsampling="4:2:0"),
             60,
         ),
         "an image made smaller, with bytes after its end": (
-            serialized(
+            serialized_pipeline(
                 lambda x: fn.crop_mirror_normalize(
                     fn.resize(fn.decoders.image(x, device="cpu"), resize_x=13, resize_y=11),
                     output_layout="HWC",
                 )
             ),
-            encoded(scene(70, 90), "PNG") + bytes(64),
+            encode_image(scene(70, 90), "PNG") + bytes(64),
             1,
         ),
         "a grey image, channels first": (
-            serialized(
+            serialized_pipeline(
                 lambda x: fn.crop_mirror_normalize(
                     fn.resize(fn.decoders.image(x, device="cpu"), resize_x=9, resize_y=7),
                     scale=1 / 255,
                 )
             ),
-            encoded(scene(30, 40).convert("L"), "JPEG", quality=90),
+            encode_image(scene(30, 40).convert("L"), "JPEG", quality=90),
             1,
         ),
         "the middle of a translucent image, mirrored, in half precision": (
-            serialized(
+            serialized_pipeline(
                 lambda x: fn.crop_mirror_normalize(
                     fn.decoders.image(x, device="cpu"),
                     crop=(4, 5),
@@ -115,7 +115,7 @@ def cases() -> dict[str, tuple[bytes, bytes, int]]:
                     output_layout="HWC",
                 )
             ),
-            encoded(translucent, "PNG"),
+            encode_image(translucent, "PNG"),
             1,
         ),
     }
@@ -129,37 +129,37 @@ def unknown() -> dict[str, bytes]:
         return fn.decoders.image(x, device="cpu", **manner)
 
     return {
-        "operator Rotate": serialized(lambda x: fn.rotate(image(x), angle=10.0)),
-        "argument 'interp_type' with the value 2 of operator Resize": serialized(
+        "operator Rotate": serialized_pipeline(lambda x: fn.rotate(image(x), angle=10.0)),
+        "argument 'interp_type' with the value 2 of operator Resize": serialized_pipeline(
             lambda x: fn.resize(image(x), resize_x=8, resize_y=8, interp_type=types.INTERP_CUBIC)
         ),
-        "operator Resize without argument 'resize_x'": serialized(
+        "operator Resize without argument 'resize_x'": serialized_pipeline(
             lambda x: fn.resize(image(x), resize_shorter=8)
         ),
-        "argument 'output_type' with the value 2 of operator decoders__Image": serialized(
+        "argument 'output_type' with the value 2 of operator decoders__Image": serialized_pipeline(
             lambda x: image(x, output_type=types.GRAY)
         ),
-        "argument 'mirror' of operator CropMirrorNormalize, computed by another": serialized(
+        "argument 'mirror' of operator CropMirrorNormalize, computed by another": serialized_pipeline(
             lambda x: fn.crop_mirror_normalize(image(x), mirror=fn.external_source(device="cpu", name="M"))
         ),
-        "operator random__CoinFlip": serialized(
+        "operator random__CoinFlip": serialized_pipeline(
             lambda x: fn.crop_mirror_normalize(image(x), mirror=fn.random.coin_flip())
         ),
-        "operator Resize of normalised pixels": serialized(
+        "operator Resize of normalised pixels": serialized_pipeline(
             lambda x: fn.resize(
                 fn.crop_mirror_normalize(image(x), std=[255.0], output_layout="HWC"), resize_x=8, resize_y=8
             )
         ),
-        "operator CropMirrorNormalize of normalised pixels": serialized(
+        "operator CropMirrorNormalize of normalised pixels": serialized_pipeline(
             lambda x: fn.crop_mirror_normalize(fn.crop_mirror_normalize(image(x)), crop=(4, 4))
         ),
-        "operator CropMirrorNormalize of what a call sends": serialized(
+        "operator CropMirrorNormalize of what a call sends": serialized_pipeline(
             lambda x: fn.crop_mirror_normalize(x)
         ),
     }
 
 
-def written() -> str:
+def written_pipeline() -> str:
     from nvidia import dali
 
     def text(content: bytes) -> str:
@@ -181,4 +181,4 @@ def written() -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(written())
+    FILE.write_text(written_pipeline())

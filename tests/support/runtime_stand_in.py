@@ -39,7 +39,7 @@ def refusal(status: int, code: str, message: str = "said so", **more: object) ->
     return answer
 
 
-def answering(body: bytes, content_type: str = "application/json", status: int = 200) -> Answer:
+def tensor_answer(body: bytes, content_type: str = "application/json", status: int = 200) -> Answer:
     """One body, whatever was asked."""
     return lambda _body, _content_type: Response(body, status=status, content_type=content_type)
 

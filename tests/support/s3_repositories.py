@@ -93,7 +93,7 @@ def on_disk(files: dict[str, bytes], root: Path) -> Path:
     return root
 
 
-def packed(files: dict[str, bytes]) -> bytes:
+def pack_files(files: dict[str, bytes]) -> bytes:
     """The tar stream of a folder of these files."""
     stream = io.BytesIO()
     with TemporaryDirectory() as root:

@@ -28,10 +28,10 @@ def environments_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A list that gets an environment each time that its specs are read to find who uses a path."""
     read = list[str]()
 
-    class Counted(FleetInputs):
+    class CommandCounts(FleetInputs):
         def __init__(self, project: Project) -> None:
             super().__init__(project)
             read.append(project.environment.environment)
 
-    monkeypatch.setattr(selector, FleetInputs.__name__, Counted)
+    monkeypatch.setattr(selector, FleetInputs.__name__, CommandCounts)
     return read

@@ -99,7 +99,7 @@ def _functions(answer: Answer | None) -> dict[str, Any]:
         def error(self) -> TritonError | None:
             return self._problem
 
-    def named(place: Any, name: str) -> Tensor:
+    def named_tensor(place: Any, name: str) -> Tensor:
         tensors = place.inputs() if hasattr(place, "inputs") else place.tensors
         (tensor,) = (tensor for tensor in tensors if tensor.name() == name)
         assert isinstance(tensor, Tensor)
@@ -109,8 +109,8 @@ def _functions(answer: Answer | None) -> dict[str, Any]:
         "InferenceRequest": Request,
         "PreferredMemory": lambda kind: kind,
         "TRITONSERVER_MEMORY_CPU": "CPU",
-        "get_input_tensor_by_name": named,
-        "get_output_tensor_by_name": named,
+        "get_input_tensor_by_name": named_tensor,
+        "get_output_tensor_by_name": named_tensor,
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict
 
 from tests.support.fleet_folder import ROOT
-from tests.synth.shipped_specs import HASH, shipped
+from tests.synth.shipped_specs import HASH, shipped_spec
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.local.triton.model_backend import parse
 from triton_fleet.project.fleet_files import load_lock
@@ -34,7 +34,7 @@ TRTEXEC = {
     "trtexec: others": Different({"--skipInference"}, "a build measures nothing, and its log is short"),
 }
 WAITS = ("ModelDataDownload", "ContainerStartupHealthCheck")
-THERE = {
+OWN_VARIANT = {
     "variant": "AllTraffic",
     "weight": 1,
     "mode": "MultiModel",
@@ -50,7 +50,7 @@ THERE = {
 @cache
 def properties(environment: str, endpoint: str, kind: str) -> list[dict[str, Any]]:
     """The properties of the resources of a kind, such as "Model", in the endpoint's template without hashes."""
-    template = json.dumps(shipped(environment)[f"triton-fleet-{environment}-{endpoint}"])
+    template = json.dumps(shipped_spec(environment)[f"triton-fleet-{environment}-{endpoint}"])
     resources = json.loads(HASH.sub("HASH", template))["Resources"].values()
     return [resource["Properties"] for resource in resources if resource["Type"].endswith(f"::{kind}")]
 
@@ -84,7 +84,7 @@ def served(environment: str, endpoint: str) -> dict[str, Any]:
     }
 
 
-def here(endpoint: str) -> dict[str, Different]:
+def differences(endpoint: str) -> dict[str, Different]:
     """What is another in every shipped multi-model endpoint, than in its source."""
     variables = {
         "ALLOW_METRICS": "true",
@@ -125,21 +125,21 @@ def here(endpoint: str) -> dict[str, Different]:
 
 def row(name: str, is_there: Any, different: Different) -> str:
     """The line about it in the table of an example's README."""
-    return f"| {name} | {_told(is_there)} | {_told(different.here)} | {different.why} |"
+    return f"| {name} | {describe_value(is_there)} | {describe_value(different.here)} | {different.why} |"
 
 
-def _told(value: Any) -> str:
+def describe_value(value: Any) -> str:
     match value:
         case None:
             return "none"
         case dict():
-            return _told([f"{key}={item}" for key, item in value.items()])
+            return describe_value([f"{key}={item}" for key, item in value.items()])
         case set():
-            return _told(sorted(value))
+            return describe_value(sorted(value))
         case list() | tuple() if len(value) > 1 and len(set(value)) == 1:
-            return f"{_told(value[0])}, {len(value)} times"
+            return f"{describe_value(value[0])}, {len(value)} times"
         case list() | tuple():
-            return ", ".join(map(_told, value)) or "none"
+            return ", ".join(map(describe_value, value)) or "none"
     return f"`{value}`"
 
 

@@ -116,7 +116,7 @@ def alive(session: int) -> list[str]:
     return names
 
 
-def all_gone(session: int) -> bool:
+def is_session_over(session: int) -> bool:
     pause = threading.Event()
     return any(not alive(session) or pause.wait(0.05) for _ in range(100))
 

@@ -11,13 +11,13 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True)
-class Ended:
+class TypedResult:
     code: object
     out: str
     err: str
 
 
-Typed: TypeAlias = Callable[..., Ended]
+RunTyped: TypeAlias = Callable[..., TypedResult]
 
 
 def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

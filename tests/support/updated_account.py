@@ -19,7 +19,7 @@ ROLLOUT = "{strategy: canary, canary: 50%, bake: 5m}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Served:
+class ServedState:
     """What the account says of the endpoint."""
 
     endpoint: dict[str, Any]
@@ -62,7 +62,7 @@ class Account:
         lines = [f"{key}: {value}\n" for key, value in self._keys.items() if value]
         self.deploys.folder.spec("".join(lines), base=base)
 
-    def deployed_with(self, **changes: Any) -> Served:
+    def deployed_with(self, **changes: Any) -> ServedState:
         """What a test begins with; nothing is deployed where that is there already."""
         self.change(**changes)
         return self.served() if self._said() == self._deployed else self.deployed()
@@ -71,13 +71,13 @@ class Account:
         """An instance type that it does not run on."""
         return "ml.g5.2xlarge" if self.type == "ml.g5.xlarge" else "ml.g5.xlarge"
 
-    def served(self) -> Served:
+    def served(self) -> ServedState:
         endpoint = self.sagemaker.describe_endpoint(EndpointName="sentences")
         config = self.sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
         model = self.sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
-        return Served(endpoint=endpoint, config=config, model=model)
+        return ServedState(endpoint=endpoint, config=config, model=model)
 
-    def deployed(self) -> Served:
+    def deployed(self) -> ServedState:
         self._deployed = ""
         self.deploys.deploy_stack(STACK)
         self._deployed = self._said()
@@ -137,7 +137,7 @@ def deployed_account(root: Path) -> Iterator[Account]:
         yield account
 
 
-def updated(account: Account, *, new_model: bool) -> Served:
+def update_account(account: Account, *, new_model: bool) -> ServedState:
     """Deploy, and see that exactly what AWS cannot change in place was replaced."""
     before = account.served()
     after = account.deployed()
@@ -150,7 +150,7 @@ def updated(account: Account, *, new_model: bool) -> Served:
     return after
 
 
-def watched(account: Account) -> set[str]:
+def alarms_in_rollout(account: Account) -> set[str]:
     """The values of all dimensions of all alarms."""
     alarms = account.deploys.client("cloudwatch").describe_alarms()["MetricAlarms"]
     return {dimension["Value"] for alarm in alarms for dimension in alarm["Dimensions"]}

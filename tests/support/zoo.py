@@ -65,7 +65,7 @@ def times(factor: int, *, megabytes: int = 0, initialize: str = "        pass") 
     return {"times/config.pbtxt": CONFIG, "times/1/model.py": code}
 
 
-def packed(files: Mapping[str, str]) -> bytes:
+def pack_files(files: Mapping[str, str]) -> bytes:
     """A .tar.gz of these files."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w:gz") as tar:
@@ -140,7 +140,7 @@ class Zoo:
 
     def upload(self, target: str, files: Mapping[str, str] | bytes) -> None:
         """Put an archive below the endpoint's prefix."""
-        body = files if isinstance(files, bytes) else packed(files)
+        body = files if isinstance(files, bytes) else pack_files(files)
         self.s3.put_object(Bucket=BUCKET, Key=f"{PREFIX}{target}", Body=body)
 
     def delete(self, target: str) -> None:
@@ -189,7 +189,7 @@ class Zoo:
         return int(self.server.pool.request("GET", "/ping", timeout=5).status)
 
 
-def all_at_once(calls: list[Any]) -> list[Any]:
+def call_in_parallel(calls: list[Any]) -> list[Any]:
     """Make the calls from as many threads at one moment; their results or exceptions, in order."""
     results: list[Any] = [None] * len(calls)
     barrier = threading.Barrier(len(calls))

@@ -32,7 +32,7 @@ def shipped_answer(name: str) -> Array:
     return numpy_helper.to_array(tensor).astype(np.float32)
 
 
-def seeded(name: str) -> bytes:
+def seeded_graph(name: str) -> bytes:
     """The graph with random weights: with its own, which are all alike, every input gets the same answer."""
     model = onnx.load(graph(name))
     random = np.random.default_rng(7)

@@ -12,7 +12,7 @@ from tests.support.fleet_folder import ROOT
 EXAMPLE = ROOT / "examples" / "model_zoo"
 
 
-def copy_committed(target: Path) -> Path:
+def copy_repository(target: Path) -> Path:
     """The files that git keeps, without what was made."""
     omitted_files = shutil.ignore_patterns("sentences", "model.onnx", "__pycache__", ".*")
     shutil.copytree(EXAMPLE / "models", target, ignore=omitted_files)

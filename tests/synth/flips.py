@@ -123,7 +123,7 @@ ZOO: Document = {
     "models": [{**SPEC["models"][0], "archive": name} for name in ("sentences", "paragraphs")],
 }
 
-SHARED: Document = {
+SHARED_DOCUMENT: Document = {
     "mode": "shared-container",
     "default_model": "embed",
     "image": {"uri": IMAGE_URIS[0], "digest": f"sha256:{0:064}"},
@@ -145,7 +145,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "instance.type": flip("ml.g5.xlarge", "ml.g5.2xlarge"),
     "instance.ami": flip("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1"),
     "instance.count": flip(1, 2),
-    "routes": flip({"embed": "embed"}, {"embed": "rank"}).on(SHARED),
+    "routes": flip({"embed": "embed"}, {"embed": "rank"}).on(SHARED_DOCUMENT),
     "default_model": Flip(one="embed", other="rank", facts={"embed": {}, "rank": {}}),
     "models[].archive": flip("sentences", "paragraphs", mode="multi-model"),
     "models[].copies": flip(1, 2, mode="multi-model"),
@@ -176,8 +176,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
         other="paragraphs",
         base={**ZOO, "samples": [{"name": "one", "inputs": TENSOR}]},
     ),
-    "samples[].model": sample("rank", "embed").on(SHARED),
-    "samples[].version": sample(1, 2).on(SHARED),
+    "samples[].model": sample("rank", "embed").on(SHARED_DOCUMENT),
+    "samples[].version": sample(1, 2).on(SHARED_DOCUMENT),
     "samples[].inputs": sample(TENSOR, {"y": TENSOR["x"]}),
     "samples[].outputs": sample({}, {"y": {"shape": [1]}}),
     "samples[].status": sample(200, 400),

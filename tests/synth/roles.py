@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.synth.resources import joined
+from tests.synth.resources import join_strings
 
 HASH = r"(?<=\w)[0-9A-F]{8}"
 """What the CDK puts behind a logical id."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Granted:
+class Grant:
     """One statement; what it does not say is empty."""
 
     sid: str
@@ -32,8 +32,8 @@ class Granted:
 @dataclass(frozen=True, kw_only=True)
 class Role:
     name: str
-    trusted: tuple[Granted, ...]
-    granted: tuple[Granted, ...]
+    trusted: tuple[Grant, ...]
+    granted: tuple[Grant, ...]
     managed: tuple[str, ...]
     """Policies that others have written."""
     boundary: str
@@ -55,7 +55,7 @@ class Role:
                 "",
                 *(f"{line}.\n" for line in lines),
                 *head,
-                *map(Granted.row, self.granted),
+                *map(Grant.row, self.granted),
             ]
         )
 
@@ -73,37 +73,39 @@ def roles(template: Mapping[str, Any]) -> list[Role]:
     # A provider of identities grants nothing: each role's trust names it.
     if unseen := unseen - {"AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::OIDCProvider"}:
         raise ValueError(f"{unseen} of IAM are not read here")
-    granted_actions: dict[str, list[Granted]] = {
+    granted_actions: dict[str, list[Grant]] = {
         id: [] for id, resource in resources.items() if resource["Type"] == "AWS::IAM::Role"
     }
     for id, resource in resources.items():
         if resource["Type"] == "AWS::IAM::Policy":
             for role in resource["Properties"]["Roles"]:
-                granted_actions[role["Ref"]] += _granted(resource["Properties"]["PolicyDocument"], id)
+                granted_actions[role["Ref"]] += role_grants(resource["Properties"]["PolicyDocument"], id)
     return [
         _role(id, resources[id]["Properties"], tuple(statements))
         for id, statements in granted_actions.items()
     ]
 
 
-def _role(id: str, properties: Mapping[str, Any], grants: tuple[Granted, ...]) -> Role:
+def _role(id: str, properties: Mapping[str, Any], grants: tuple[Grant, ...]) -> Role:
     inline = properties.get("Policies", ())
-    output = [item for policy in inline for item in _granted(policy["PolicyDocument"], policy["PolicyName"])]
+    output = [
+        item for policy in inline for item in role_grants(policy["PolicyDocument"], policy["PolicyName"])
+    ]
     return Role(
         name=_name(id),
-        trusted=tuple(_granted(properties["AssumeRolePolicyDocument"], id)),
+        trusted=tuple(role_grants(properties["AssumeRolePolicyDocument"], id)),
         granted=(*grants, *output),
-        managed=tuple(joined(policy_arn) for policy_arn in properties.get("ManagedPolicyArns", ())),
-        boundary=joined(properties.get("PermissionsBoundary", "")),
+        managed=tuple(join_strings(policy_arn) for policy_arn in properties.get("ManagedPolicyArns", ())),
+        boundary=join_strings(properties.get("PermissionsBoundary", "")),
     )
 
 
-def _granted(document: Mapping[str, Any], policy: str) -> Iterator[Granted]:
+def role_grants(document: Mapping[str, Any], policy: str) -> Iterator[Grant]:
     for statement in document["Statement"]:
         principals = statement.get("Principal", {})
         if unread := statement.keys() - {"Sid", "Effect", "Principal", "Action", "Resource", "Condition"}:
             raise ValueError(f"{unread} of a statement of {policy} are not read here")
-        yield Granted(
+        yield Grant(
             sid=statement.get("Sid", f"of the CDK, in {_name(policy)}"),
             effect=statement["Effect"],
             principals=tuple(
@@ -121,7 +123,9 @@ def _granted(document: Mapping[str, Any], policy: str) -> Iterator[Granted]:
 
 def _texts(values: Any) -> list[str]:
     listed_values = values if isinstance(values, list) else [values]
-    return [re.sub(HASH + r"(?=(\.\w+)?\})", "", joined(listed_value)) for listed_value in listed_values]
+    return [
+        re.sub(HASH + r"(?=(\.\w+)?\})", "", join_strings(listed_value)) for listed_value in listed_values
+    ]
 
 
 def _name(id: str) -> str:

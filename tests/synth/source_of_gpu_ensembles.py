@@ -13,7 +13,7 @@ from typing import Any
 
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from tests.support.fleet_folder import ROOT
-from tests.support.sources import THERE, TRTEXEC, Different, configuration, here, served, trtexec
+from tests.support.sources import OWN_VARIANT, TRTEXEC, Different, configuration, differences, served, trtexec
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
 MODELS = {
@@ -39,7 +39,7 @@ def step(model: str, inputs: dict[str, str], outputs: dict[str, str]) -> dict[st
 
 
 SOURCE: dict[str, Any] = {
-    **THERE,
+    **OWN_VARIANT,
     "instance type": "ml.g4dn.4xlarge",
     "instance count": 1,
     "scaled by": set(),
@@ -149,7 +149,7 @@ SOURCE: dict[str, Any] = {
     "trtexec: workspace": "--workspace=14000",
     "trtexec: others": {"--verbose"},
 }
-DIFFERENT = here("gpu-ensembles") | {
+DIFFERENT = differences("gpu-ensembles") | {
     "image": Different(
         "sagemaker-tritonserver:25.04-py3",
         "25.04 is the newest whose driver g4dn instances are known to get, and engines need an image with Python 3.10"
@@ -172,12 +172,12 @@ def pipeline() -> list[tuple[str, Any, dict[str, Any]]]:
     """The operators of the pipeline in order: name, device, and the arguments that its author writes."""
     read = read_pipeline((EXAMPLE / "models/image/dali/1/model.dali").read_bytes())
     return [
-        (operator.name, operator.arguments["device"], _written(operator.arguments))
+        (operator.name, operator.arguments["device"], fill_arguments(operator.arguments))
         for operator in read.operators
     ]
 
 
-def _written(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def fill_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: value for name, value in arguments.items() if name in ARGUMENTS}
     return {
         name: [round(number, 3) for number in value] if isinstance(value, list) else value
@@ -185,7 +185,7 @@ def _written(arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def renamed(value: Any) -> Any:
+def rename_keys(value: Any) -> Any:
     """The value with the source's name of Inception."""
     return json.loads(json.dumps(value).replace("inception_onnx", "inception_graphdef"))
 
@@ -199,8 +199,8 @@ def ours(environment: str) -> dict[str, Any]:
         for name in models
     }
     report = served(environment, "gpu-ensembles") | trtexec(environment, "gpu-ensembles")
-    report["models"] = renamed(report["models"])
+    report["models"] = rename_keys(report["models"])
     report["pipeline"] = pipeline()
     inception = configs["inception_onnx"]
     report["inception"] = (inception["name"], inception.pop("platform"))
-    return report | {f"config: {name}": config for name, config in renamed(configs).items()}
+    return report | {f"config: {name}": config for name, config in rename_keys(configs).items()}

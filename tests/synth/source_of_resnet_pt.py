@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from tests.support.fleet_folder import ROOT
-from tests.support.sources import THERE, Different, config, here, policies, properties, served
+from tests.support.sources import OWN_VARIANT, Different, config, differences, policies, properties, served
 
 CONFIG = ROOT / "examples/resnet_pt/models/resnet/config.pbtxt"
 PARAMETERS = (
@@ -25,7 +25,7 @@ PARAMETERS = (
 )
 """As the text names them."""
 SOURCE: dict[str, Any] = {
-    **THERE,
+    **OWN_VARIANT,
     "instance type": "ml.g4dn.4xlarge",
     "instance count": 2,  # "at least two instances"
     "scaled by": {"GPUUtilization"},
@@ -51,7 +51,7 @@ SOURCE: dict[str, Any] = {
     "config: parameters": set(PARAMETERS),
     "config: inference mode": "true",
 }
-DIFFERENT = here("resnet-pt") | {
+DIFFERENT = differences("resnet-pt") | {
     "image": Different(
         "sagemaker-tritonserver:25.04-py3", "25.04 is the newest whose driver g4dn instances are known to get"
     ),

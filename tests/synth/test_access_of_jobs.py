@@ -8,7 +8,7 @@ from aws_cdk import App
 
 from fleet_stacks.fleet_app import FoundationStack
 from tests.support.fleet_folder import FleetFolder
-from tests.support.workflow_files import steps, used, write_environments
+from tests.support.workflow_files import action_of_step, steps, write_environments
 from triton_fleet.endpoint.resolve import resolve_foundation
 from triton_fleet.project.project import open_project
 
@@ -57,7 +57,7 @@ def test_credentials_of_a_job_last_as_long_as_the_job_and_its_role_allows_that(f
     requested_rows = [
         (step["with"]["role-to-assume"], step["with"].get("role-duration-seconds", 3600), job)
         for job, step in steps(folder)
-        if used(step) == "aws-actions/configure-aws-credentials"
+        if action_of_step(step) == "aws-actions/configure-aws-credentials"
     ]
     assert {role for role, _, _ in requested_rows} == limits.keys()
     for role, seconds, job in requested_rows:

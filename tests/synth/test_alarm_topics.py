@@ -11,7 +11,7 @@ from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import notified_topics
 
-NOTIFIED = """\
+NOTIFICATIONS = """\
 notifications:
   warning: [team@example.com]
   critical:
@@ -23,7 +23,7 @@ notifications:
 
 @pytest.fixture
 def foundation(folder: FleetFolder) -> Template:
-    folder.environment(NOTIFIED)
+    folder.environment(NOTIFICATIONS)
     return templates(folder)["triton-fleet-dev"]
 
 
@@ -103,14 +103,14 @@ def test_an_environment_that_names_nobody_has_topics_all_the_same(folder: FleetF
     template.resource_count_is("AWS::SNS::Subscription", 0)
 
 
-OWNED = f"""{NOTIFIED}  owners:
+OWNED_TOPICS = f"""{NOTIFICATIONS}  owners:
     search: {{critical: [search@example.com]}}
 """
 
 
 class TestOwners:
     def test_an_owner_with_notifications_has_topics_of_its_own(self, folder: FleetFolder) -> None:
-        folder.environment(OWNED)
+        folder.environment(OWNED_TOPICS)
         template = templates(folder)["triton-fleet-dev"]
         assert {
             "/triton-fleet/dev/alarm-topic/search/warning",
@@ -135,7 +135,7 @@ class TestOwners:
     def test_alarms_notify_the_owner_that_the_environment_names_else_everybody(
         self, folder: FleetFolder, owner: str | None, topic: str
     ) -> None:
-        folder.environment(OWNED)
+        folder.environment(OWNED_TOPICS)
         folder.spec("" if owner is None else f"owner: {{team: {owner}}}\n")
         template = templates(folder)["triton-fleet-dev-sentences"]
         alarms = properties(template, "AWS::CloudWatch::Alarm")

@@ -70,14 +70,14 @@ OF_SEVERAL_MODELS = {
     "LoadingWaitWarning": ("ModelLoadingWaitTime", "Average", 2_000_000, None),
     "CacheHitsWarning": ("ModelCacheHit", "Average", 0.8, 20),
 }
-ALL = {
+METRICS_BY_KIND = {
     "gpu": OF_CALLS | OF_HOSTS | OF_GPUS,
     "cpu": OF_CALLS | OF_HOSTS,
     "multi-model": OF_CALLS | OF_HOSTS | OF_GPUS | OF_SEVERAL_MODELS,
 }
 
 
-def synthesised(folder: FleetFolder, keys: str = "", base: str = SPEC) -> Template:
+def synth_alarms(folder: FleetFolder, keys: str = "", base: str = SPEC) -> Template:
     folder.spec(keys, base=base)
     app = App()
     EndpointStack(app, endpoint=folder.resolve())
@@ -86,7 +86,7 @@ def synthesised(folder: FleetFolder, keys: str = "", base: str = SPEC) -> Templa
 
 def alarms(folder: FleetFolder, keys: str = "", base: str = SPEC) -> dict[str, dict[str, Any]]:
     """The operators' alarms by key and severity; a rollout's have names of their own."""
-    return alarms_of(synthesised(folder, keys, base))
+    return alarms_of(synth_alarms(folder, keys, base))
 
 
 def alarms_of(template: Template) -> dict[str, dict[str, Any]]:
@@ -98,7 +98,7 @@ def alarms_of(template: Template) -> dict[str, dict[str, Any]]:
     }
 
 
-def measured(alarm: dict[str, Any]) -> tuple[Any, ...]:
+def alarm_measure(alarm: dict[str, Any]) -> tuple[Any, ...]:
     """As the tables above have it."""
     if "Metrics" not in alarm:
         statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
@@ -120,7 +120,7 @@ def measured(alarm: dict[str, Any]) -> tuple[Any, ...]:
 def test_all_alarms_of_a_kind_are_on_metrics_that_it_has(folder: FleetFolder, kind: str) -> None:
     base, keys = KINDS[kind]
     actual_alarms = alarms(folder, keys, base)
-    assert {name: measured(alarm) for name, alarm in actual_alarms.items()} == ALL[kind]
+    assert {name: alarm_measure(alarm) for name, alarm in actual_alarms.items()} == METRICS_BY_KIND[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -148,7 +148,7 @@ def test_a_default_is_switched_off_by_null(folder: FleetFolder) -> None:
 
 
 def test_an_alarm_tells_its_severitys_topic_when_it_rings_and_when_it_ends(folder: FleetFolder) -> None:
-    template = synthesised(folder)
+    template = synth_alarms(folder)
     for name, alarm in alarms_of(template).items():
         severity = "critical" if name.endswith("Critical") else "warning"
         assert notified_topics(template.to_json(), alarm) == [f"/triton-fleet/dev/alarm-topic/{severity}"]
@@ -161,7 +161,7 @@ def test_all_alarms_of_both_severities_name_two_topics_and_have_no_dynamic_refer
     """CloudFormation accepts 60 dynamic references in a template; each of these alarms has two actions."""
     base, keys = KINDS["multi-model"]
     scaling, *_ = keys.splitlines()
-    template = synthesised(folder, f"{scaling}\nalarms: {{{BOTH_SEVERITIES}}}\n", base)
+    template = synth_alarms(folder, f"{scaling}\nalarms: {{{BOTH_SEVERITIES}}}\n", base)
     assert len(alarms_of(template)) == 2 * len(RECORDS) == 34
     assert DYNAMIC not in json.dumps(template.to_json())
     named_parameters = [
@@ -172,7 +172,7 @@ def test_all_alarms_of_both_severities_name_two_topics_and_have_no_dynamic_refer
 
 def test_the_cdk_cli_deploys_no_stack_again_for_its_topics(folder: FleetFolder) -> None:
     """It would for each parameter of the parameter store without this mark in its description."""
-    parameters = synthesised(folder).to_json()["Parameters"].values()
+    parameters = synth_alarms(folder).to_json()["Parameters"].values()
     assert all("[cdk:skip]" in parameter["Description"] for parameter in parameters)
 
 
@@ -181,7 +181,7 @@ def test_another_owner_has_other_parameters_as_the_cdk_cli_keeps_the_values_of_t
 ) -> None:
     folder.environment("notifications: {owners: {search: {critical: [search@example.com]}}}\n")
     nobodys, parameters = (
-        synthesised(folder, keys).to_json()["Parameters"] for keys in ("", "owner: {team: search}\n")
+        synth_alarms(folder, keys).to_json()["Parameters"] for keys in ("", "owner: {team: search}\n")
     )
     assert nobodys.keys() & parameters.keys() == {"BootstrapVersion"}
 
@@ -215,9 +215,9 @@ def test_percent_of_one_gpu_is_deployed_as_of_all(folder: FleetFolder) -> None:
 @pytest.mark.parametrize(("calls", "gate"), [(0, None), (1, None), (2, 2), (100, 100)])
 def test_the_gate_is_as_the_spec_says(folder: FleetFolder, calls: int, gate: int | None) -> None:
     actual_alarms = alarms(folder, f"alarms: {{latency_p99: 200ms, calls: {calls}}}\n")
-    assert measured(actual_alarms["LatencyP99Warning"])[3] == gate
-    assert measured(actual_alarms["ErrorsCritical"])[3] == gate
-    assert measured(actual_alarms["DiskWarning"])[3] is None
+    assert alarm_measure(actual_alarms["LatencyP99Warning"])[3] == gate
+    assert alarm_measure(actual_alarms["ErrorsCritical"])[3] == gate
+    assert alarm_measure(actual_alarms["DiskWarning"])[3] is None
 
 
 def test_quiet_minutes_are_no_breach_and_silent_instances_are_not_well(folder: FleetFolder) -> None:
@@ -232,7 +232,7 @@ def test_quiet_minutes_are_no_breach_and_silent_instances_are_not_well(folder: F
 
 def test_no_alarm_waits_for_the_endpoint(folder: FleetFolder) -> None:
     base, keys = KINDS["gpu"]
-    template = synthesised(folder, keys, base)
+    template = synth_alarms(folder, keys, base)
     resources = template.to_json()["Resources"]
     for alarm in alarms_of(template).values():
         assert resources.keys().isdisjoint(references(alarm))

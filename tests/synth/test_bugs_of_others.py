@@ -13,7 +13,7 @@ from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[impor
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
-from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only, statements
+from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only_resource, statements
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_fleet.catalog.instances import Processor, instance, instance_types
 from triton_fleet.context.context import EndpointContext
@@ -29,13 +29,13 @@ class TestZeros:
         stack_template = template(
             "scaling: {min: 1, max: 4, invocations_per_instance: 60, scale_in: 0s, scale_out: 0s}\n"
         )
-        policy = only(stack_template, "AWS::ApplicationAutoScaling::ScalingPolicy")["Properties"]
+        policy = only_resource(stack_template, "AWS::ApplicationAutoScaling::ScalingPolicy")["Properties"]
         configuration = policy["TargetTrackingScalingPolicyConfiguration"]
         assert (configuration["ScaleInCooldown"], configuration["ScaleOutCooldown"]) == (0, 0)
 
     def test_a_rollout_that_waits_for_nothing_says_so(self, template: Synth) -> None:
         stack_template = template("rollout: {bake: 0s, termination_wait: 0s}\n")
-        config = only(stack_template, "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"]
+        config = only_resource(stack_template, "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"]
         policy = config["BlueGreenUpdatePolicy"]
         assert policy["TrafficRoutingConfiguration"]["WaitIntervalInSeconds"] == 0
         assert policy["TerminationWaitInSeconds"] == 0
@@ -43,21 +43,23 @@ class TestZeros:
     def test_a_rolling_update_may_wait_for_nothing(self, folder: FleetFolder) -> None:
         base = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}")
         folder.spec("rollout: {strategy: rolling, step: 50%, bake: 0s}\n", base=base)
-        config = only(templates(folder)[STACK], "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"]
+        config = only_resource(templates(folder)[STACK], "AWS::SageMaker::Endpoint")["Properties"][
+            "DeploymentConfig"
+        ]
         assert config["RollingUpdatePolicy"]["WaitIntervalInSeconds"] == 0
 
     def test_a_weight_of_zero_takes_no_calls(self, template: Synth) -> None:
         stack_template = template(
             "cloudformation: {EndpointConfig: {ProductionVariants.0.InitialVariantWeight: 0}}\n"
         )
-        (variant,) = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+        (variant,) = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
             "ProductionVariants"
         ]
         assert variant["InitialVariantWeight"] == 0
 
     def test_settings_of_the_container_may_be_zero(self, template: Synth) -> None:
         stack_template = template("container: {buffer_manager_thread_count: 0, model_load_gpu_limit: 0}\n")
-        variables = only(stack_template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"][
+        variables = only_resource(stack_template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"][
             "Environment"
         ]
         assert float(variables["SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT"]) == 0
@@ -106,9 +108,14 @@ class TestWithoutScaling:
     def test_a_spec_without_it_is_deployed_with_its_count(self, folder: FleetFolder) -> None:
         folder.spec(base=SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 3}"))
         template = templates(folder)[STACK]
-        (variant,) = only(template, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        (variant,) = only_resource(template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert variant["InitialInstanceCount"] == 3
-        assert "RetainAllVariantProperties" not in only(template, "AWS::SageMaker::Endpoint")["Properties"]
+        assert (
+            "RetainAllVariantProperties"
+            not in only_resource(template, "AWS::SageMaker::Endpoint")["Properties"]
+        )
         for kind in ("ScalableTarget", "ScalingPolicy"):
             template.resource_count_is(f"AWS::ApplicationAutoScaling::{kind}", 0)
 
@@ -122,7 +129,7 @@ class TestRoleOfOnesOwn:
     def test_the_environment_gives_it_one(self, folder: FleetFolder) -> None:
         folder.environment(f'allowed_roles: ["{ARN}"]\n')
         folder.spec(f'cloudformation: {{Model: {{ExecutionRoleArn: "{ARN}"}}}}\n')
-        model = only(templates(folder)[STACK], "AWS::SageMaker::Model")["Properties"]
+        model = only_resource(templates(folder)[STACK], "AWS::SageMaker::Model")["Properties"]
         assert model["ExecutionRoleArn"] == ARN
 
     @pytest.mark.parametrize(
@@ -136,7 +143,10 @@ class TestRoleOfOnesOwn:
         folder.environment('allowed_registries: ["444455556666"]\n')
         folder.spec(f"cloudformation: {{Model: {{PrimaryContainer.Image: {IMAGE}}}}}\n")
         template = templates(folder)[STACK]
-        assert only(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"] == IMAGE
+        assert (
+            only_resource(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
+            == IMAGE
+        )
         assert statements(template)["PullImage"]["Resource"] == [
             "arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver",
             "arn:aws:ecr:us-east-1:444455556666:repository/team/triton",
@@ -147,7 +157,7 @@ class TestRoleOfOnesOwn:
         assert [finding.code for finding in folder.findings()] == ["FL110"]
 
     def test_the_endpoints_own_has_no_policy_of_aws(self, template: Synth) -> None:
-        assert "ManagedPolicyArns" not in only(template(), "AWS::IAM::Role")["Properties"]
+        assert "ManagedPolicyArns" not in only_resource(template(), "AWS::IAM::Role")["Properties"]
 
 
 class TestNames:
@@ -189,7 +199,9 @@ class TestNames:
     def test_model_data_is_where_s3_has_it_and_no_web_address(self, folder: FleetFolder, kind: str) -> None:
         base, _ = KINDS[kind]
         folder.spec(base=base)
-        container = only(templates(folder)[STACK], "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
+        container = only_resource(templates(folder)[STACK], "AWS::SageMaker::Model")["Properties"][
+            "PrimaryContainer"
+        ]
         url = container["ModelDataUrl"]
         assert url.startswith(f"s3://{BUCKET}/endpoints/sentences/")
         assert url.endswith("/" if kind == "multi-model" else ".tar.gz")
@@ -198,7 +210,7 @@ class TestNames:
 class TestInstances:
     def test_gpus_get_the_image_for_gpus_whatever_their_family(self) -> None:
         got = {
-            instance_type: decided(instance={"type": instance_type}).image
+            instance_type: endpoint_context(instance={"type": instance_type}).image
             for instance_type in instance_types()
         }
         wrong = [name for name, image in got.items() if image is None or image.gpu != has_gpu(name)]
@@ -226,7 +238,7 @@ class TestSecrets:
     def test_its_arn_reaches_the_container(self, template: Synth) -> None:
         secret = "arn:aws:secretsmanager:us-east-1:111122223333:secret:hugging-face"
         stack_template = template(f'environment: {{HF_TOKEN: "{secret}"}}\n')
-        variables = only(stack_template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"][
+        variables = only_resource(stack_template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"][
             "Environment"
         ]
         assert variables["HF_TOKEN"] == secret
@@ -253,6 +265,6 @@ def has_gpu(type_: str) -> bool:
     return instance(type_).kind is not Processor.CPU
 
 
-def decided(**keys: Any) -> EndpointContext:
+def endpoint_context(**keys: Any) -> EndpointContext:
     """A spec with further keys, as the rules see it."""
     return Case(spec=keys, region=REGION, models=None, archive_size=1 << 20).context()

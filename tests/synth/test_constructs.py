@@ -9,7 +9,7 @@ from aws_cdk.assertions import Match, Template
 
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
-from tests.synth.resources import BUCKET, SCALED, only, statements
+from tests.synth.resources import BUCKET, SCALING_KEYS, only_resource, statements
 from triton_fleet.context.machines import OWN_MODEL
 
 
@@ -80,7 +80,9 @@ class TestArtifactBucket:
 
 class TestEndpointRole:
     def test_only_sagemaker_in_this_account_assumes_it(self, template: Synth) -> None:
-        (trust,) = only(template(), "AWS::IAM::Role")["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+        (trust,) = only_resource(template(), "AWS::IAM::Role")["Properties"]["AssumeRolePolicyDocument"][
+            "Statement"
+        ]
         assert trust["Principal"] == {"Service": "sagemaker.amazonaws.com"}
         assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "111122223333"}}
 
@@ -161,7 +163,7 @@ class TestTritonModel:
 
     def test_uncompressed_files_are_a_model_data_source(self, folder: FleetFolder) -> None:
         folder.spec(base=SPEC.replace("repository: ", "compression: none, repository: "))
-        model = only(templates(folder)["triton-fleet-dev-sentences"], "AWS::SageMaker::Model")
+        model = only_resource(templates(folder)["triton-fleet-dev-sentences"], "AWS::SageMaker::Model")
         container = model["Properties"]["PrimaryContainer"]
         assert "ModelDataUrl" not in container
         assert container["ModelDataSource"]["S3DataSource"] == {
@@ -171,12 +173,12 @@ class TestTritonModel:
         }
 
     def test_it_has_no_name_of_ours_and_so_can_be_replaced(self, template: Synth) -> None:
-        assert "ModelName" not in only(template(), "AWS::SageMaker::Model")["Properties"]
+        assert "ModelName" not in only_resource(template(), "AWS::SageMaker::Model")["Properties"]
 
     def test_it_waits_for_the_roles_permissions(self, template: Synth) -> None:
         stack_template = template()
         (policy,) = stack_template.find_resources("AWS::IAM::Policy")
-        assert policy in only(stack_template, "AWS::SageMaker::Model")["DependsOn"]
+        assert policy in only_resource(stack_template, "AWS::SageMaker::Model")["DependsOn"]
 
 
 class TestTritonEndpoint:
@@ -205,21 +207,21 @@ class TestTritonEndpoint:
         template().has_resource_properties("AWS::SageMaker::Endpoint", {"EndpointName": "sentences"})
 
     def test_a_scaled_endpoint_keeps_its_instances_when_it_is_updated(self, template: Synth) -> None:
-        scaled_properties = only(template(SCALED), "AWS::SageMaker::Endpoint")["Properties"]
+        scaled_properties = only_resource(template(SCALING_KEYS), "AWS::SageMaker::Endpoint")["Properties"]
         kinds = [
             variant_property["VariantPropertyType"]
             for variant_property in scaled_properties["ExcludeRetainedVariantProperties"]
         ]
         assert scaled_properties["RetainAllVariantProperties"] is True
         assert kinds == ["DataCaptureConfig", "DesiredWeight"]
-        plain = only(template(), "AWS::SageMaker::Endpoint")["Properties"]
+        plain = only_resource(template(), "AWS::SageMaker::Endpoint")["Properties"]
         assert "RetainAllVariantProperties" not in plain
 
     def test_raw_properties_reach_the_template(self, template: Synth) -> None:
         stack_template = template(
             "cloudformation: {EndpointConfig: {ProductionVariants.0.EnableSSMAccess: false}}\n"
         )
-        (variant,) = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+        (variant,) = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
             "ProductionVariants"
         ]
         assert variant["EnableSSMAccess"] is False
@@ -232,7 +234,7 @@ class TestTritonEndpoint:
     def test_raw_instance_pools_stand_in_place_of_the_instance_type(self, template: Synth, raw: str) -> None:
         pools = "[{InstanceType: ml.g5.xlarge, Priority: 1}, {InstanceType: ml.g6.xlarge, Priority: 2}]"
         stack_template = template(f"cloudformation: {{EndpointConfig: {raw.replace('POOLS', pools)}}}\n")
-        (variant,) = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+        (variant,) = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
             "ProductionVariants"
         ]
         assert "InstanceType" not in variant
@@ -246,7 +248,7 @@ class TestTritonEndpoint:
         pools = "{Fn::If: [Large, [], {Ref: AWS::NoValue}]}"
         raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
         stack_template = template(f"{raw}allow: {{FL347: a trial}}\n")
-        (variant,) = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+        (variant,) = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
             "ProductionVariants"
         ]
         assert "InstanceType" not in variant
@@ -258,7 +260,7 @@ class TestTritonEndpoint:
 
 class TestEndpointDashboard:
     def body(self, template: Template) -> str:
-        return str(only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
+        return str(only_resource(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
 
     def test_sagemakers_metrics_have_the_endpoints_dimensions(self, template: Synth) -> None:
         widgets = json.loads(self.body(template()))["widgets"]

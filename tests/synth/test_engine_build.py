@@ -25,7 +25,7 @@ def plain() -> Template:
 
 
 @pytest.fixture(scope="module")
-def keyed() -> Template:
+def keyed_template() -> Template:
     """An environment with a key, which says how engines are built."""
     return foundation(kms_key=KEY, engine_builds={"timeout": "2h"})
 
@@ -49,13 +49,15 @@ class TestProjects:
         assert not environment["PrivilegedMode"]
         assert "EnvironmentVariables" not in environment
 
-    def test_builds_have_the_environments_time_and_some_more(self, plain: Template, keyed: Template) -> None:
+    def test_builds_have_the_environments_time_and_some_more(
+        self, plain: Template, keyed_template: Template
+    ) -> None:
         limits = [
             {
                 name: engine_project["TimeoutInMinutes"]
                 for name, engine_project in engine_projects(template).items()
             }
-            for template in (plain, keyed)
+            for template in (plain, keyed_template)
         ]
         assert limits == [{JOB: 90}, {JOB: 150}]
 
@@ -75,7 +77,9 @@ class TestProjects:
             == 2160
         )
 
-    def test_it_writes_a_log_that_does_not_last_for_ever(self, plain: Template, keyed: Template) -> None:
+    def test_it_writes_a_log_that_does_not_last_for_ever(
+        self, plain: Template, keyed_template: Template
+    ) -> None:
         groups = plain.find_resources("AWS::Logs::LogGroup")
         (id,) = [
             id
@@ -87,16 +91,18 @@ class TestProjects:
             assert engine_project["LogsConfig"] == {
                 "CloudWatchLogs": {"Status": "ENABLED", "GroupName": {"Ref": id}}
             }
-        assert keyed.find_resources("AWS::Logs::LogGroup")[id]["Properties"]["KmsKeyId"] == KEY
+        assert keyed_template.find_resources("AWS::Logs::LogGroup")[id]["Properties"]["KmsKeyId"] == KEY
 
-    def test_the_environments_key_encrypts_where_there_is_one(self, plain: Template, keyed: Template) -> None:
+    def test_the_environments_key_encrypts_where_there_is_one(
+        self, plain: Template, keyed_template: Template
+    ) -> None:
         default = "arn:aws:kms:us-east-1:111122223333:alias/aws/s3"
         assert {engine_project["EncryptionKey"] for engine_project in engine_projects(plain).values()} == {
             default
         }
-        assert {engine_project["EncryptionKey"] for engine_project in engine_projects(keyed).values()} == {
-            KEY
-        }
+        assert {
+            engine_project["EncryptionKey"] for engine_project in engine_projects(keyed_template).values()
+        } == {KEY}
 
 
 class TestFailures:

@@ -15,7 +15,7 @@ from engine_request.problems import BuildError
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore, engine_store
 from tests.support.engine_jobs import ScriptedSageMaker
-from tests.support.engine_templates import JOB, foundation, granted, granted_to_jobs
+from tests.support.engine_templates import JOB, foundation, granted_to_jobs, project_statements
 from triton_fleet.builds.engines.artifacts import JOBS
 
 ACTIONS = {
@@ -77,10 +77,10 @@ def test_every_call_of_the_starter_is_one_that_its_role_allows(
     template: Template, store: EngineStore, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEBUILD_BUILD_ID", f"triton-fleet-dev-engines-job:{outcome}")
-    statements, calls = granted(template, JOB), list[tuple[str, dict[str, Any]]]()
+    statements, calls = project_statements(template, JOB), list[tuple[str, dict[str, Any]]]()
     sagemaker = ScriptedSageMaker(store)
 
-    def called(params: dict[str, Any], model: Any, **_: Any) -> None:
+    def record_call(params: dict[str, Any], model: Any, **_: Any) -> None:
         if model.name == "DeleteObjects":
             calls.extend(("DeleteObject", item) for item in params["Delete"]["Objects"])
             return
@@ -91,10 +91,10 @@ def test_every_call_of_the_starter_is_one_that_its_role_allows(
     sagemaker.creates()
     sagemaker.is_in("InProgress")
     sagemaker.is_in(outcome)
-    store.s3.meta.events.register("provide-client-params.s3", called)
+    store.s3.meta.events.register("provide-client-params.s3", record_call)
     with suppress(BuildError) if outcome == "Failed" else nullcontext():
         sagemaker.run(pause=sagemaker.leaves)
-    store.s3.meta.events.unregister("provide-client-params.s3", called)
+    store.s3.meta.events.unregister("provide-client-params.s3", record_call)
     calls = [call for call in calls if not is_of_sagemaker(call[1], sagemaker.workspace)]
     assert {name for name, _ in calls} >= {"CopyObject", "ListObjectsV2", "DeleteObject"}
     assert [call for call in calls if not is_allowed(statements, *call)] == []

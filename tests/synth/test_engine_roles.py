@@ -11,9 +11,9 @@ from tests.support.engine_templates import (
     ENGINES,
     JOB,
     foundation,
-    granted,
     granted_to_jobs,
     job_role_parameter,
+    project_statements,
 )
 from tests.synth.resources import BUCKET
 
@@ -33,7 +33,7 @@ def plain() -> Template:
 
 
 @pytest.fixture(scope="module")
-def keyed() -> Template:
+def keyed_template() -> Template:
     """An environment with a key, which says how engines are built."""
     return foundation(kms_key=KEY, engine_builds={"timeout": "2h"})
 
@@ -66,7 +66,7 @@ class TestRoles:
         assert values["PullImage"]["Resource"] == [*RELEASES, own]
 
     def test_the_build_that_starts_jobs_hands_them_files_and_stores_engines(self, plain: Template) -> None:
-        values = granted(plain, JOB)
+        values = project_statements(plain, JOB)
         s3 = {sid: value for sid, value in values.items() if "s3:" in str(value["Action"])}
         assert {sid: (entry["Action"], entry["Resource"]) for sid, entry in s3.items()} == {
             "ReadEngines": ("s3:GetObject", [f"{ENGINES}/onnx/*", f"{ENGINES}/plans/*"]),
@@ -87,7 +87,7 @@ class TestRoles:
         """A part of an upload takes no condition; what completes the upload does."""
         conditions = {
             sid: value.get("Condition")
-            for sid, value in granted(plain, JOB).items()
+            for sid, value in project_statements(plain, JOB).items()
             if "s3:PutObject" in str(value["Action"]) and PLAN in value["Resource"]
         }
         assert conditions == {
@@ -95,13 +95,13 @@ class TestRoles:
             "UploadParts": {"Bool": {"s3:ObjectCreationOperation": "false"}},
         }
 
-    def test_the_key_is_used_through_s3_alone(self, keyed: Template) -> None:
-        for values in (granted(keyed, JOB), granted_to_jobs(keyed)):
+    def test_the_key_is_used_through_s3_alone(self, keyed_template: Template) -> None:
+        for values in (project_statements(keyed_template, JOB), granted_to_jobs(keyed_template)):
             through = {"StringEquals": {"kms:ViaService": "s3.us-east-1.amazonaws.com"}}
             assert values["UseKey"]["Condition"] == through
 
     def test_a_build_that_starts_a_job_starts_jobs_of_engines_alone(self, plain: Template) -> None:
-        values = granted(plain, JOB)
+        values = project_statements(plain, JOB)
         assert values["RunJobs"]["Action"] == [
             "sagemaker:CreateProcessingJob",
             "sagemaker:CreateTrainingJob",
@@ -122,7 +122,7 @@ class TestRoles:
         assert not [value for value in values.values() if "ecr:" in str(value["Action"])]
 
     def test_it_passes_the_role_of_jobs_and_no_other_and_to_sagemaker_alone(self, plain: Template) -> None:
-        job_role = granted(plain, JOB)["PassJobRole"]
+        job_role = project_statements(plain, JOB)["PassJobRole"]
         assert job_role == {
             "Sid": "PassJobRole",
             "Effect": "Allow",
@@ -133,19 +133,19 @@ class TestRoles:
         assert not [sid for sid, rule in granted_to_jobs(plain).items() if "iam:" in str(rule["Action"])]
 
     def test_each_uses_the_environments_key_and_jobs_encrypt_their_volumes_with_it(
-        self, keyed: Template
+        self, keyed_template: Template
     ) -> None:
         actions = {
             title: {sid: rule["Action"] for sid, rule in rules.items() if "kms:" in str(rule["Action"])}
             for title, rules in (
-                ("starter", granted(keyed, JOB)),
-                ("job", granted_to_jobs(keyed)),
+                ("starter", project_statements(keyed_template, JOB)),
+                ("job", granted_to_jobs(keyed_template)),
             )
         }
         use = {"UseKey": ["kms:Decrypt", "kms:GenerateDataKey"]}
         volume = {"SeeVolumeKey": "kms:DescribeKey", "GrantVolumeKey": "kms:CreateGrant"}
         assert actions == {"starter": use, "job": use | volume}
-        volume_key = granted_to_jobs(keyed)["GrantVolumeKey"]
+        volume_key = granted_to_jobs(keyed_template)["GrantVolumeKey"]
         assert volume_key["Resource"] == KEY
         assert volume_key["Condition"] == {"Bool": {"kms:GrantIsForAWSResource": "true"}}
 

@@ -17,14 +17,14 @@ from pydantic import BaseModel
 
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, laid_over, with_key
-from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
+from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Observation, template
 from triton_fleet.findings import Severity
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.lock import lock_text
 
-TRUSTING: dict[str, Document] = {
+TRUST_DOCUMENTS: dict[str, Document] = {
     "github": {"access": {"github": {"repository": "example@1/fleet@23"}}},
     "gitlab": {"access": {"gitlab": {"project": "example/fleet"}}},
 }
@@ -51,7 +51,7 @@ def test_another_value_makes_another_template_and_changes_no_policy_in_place(
     key: str, tmp_path: Path
 ) -> None:
     """The fleet that serves needs the old policy; one of the same name would be overwritten, and then deleted."""
-    first_value, second_value = both(key, IN_THE_TEMPLATE[key], template, tmp_path)
+    first_value, second_value = seen_pair(key, IN_THE_TEMPLATE[key], template, tmp_path)
     assert first_value != second_value
     policies, other_document = (_policies(item) for item in (first_value, second_value))
     kept_names = policies.keys() & other_document.keys()
@@ -80,7 +80,7 @@ def test_what_a_key_does_not_go_with_is_refused_at_its_line(
 
 @pytest.mark.parametrize("key", ELSEWHERE)
 def test_a_key_that_acts_elsewhere_changes_something_there(key: str, tmp_path: Path) -> None:
-    first_value, second_value = both(key, *ELSEWHERE[key], tmp_path)
+    first_value, second_value = seen_pair(key, *ELSEWHERE[key], tmp_path)
     assert first_value != second_value
 
 
@@ -89,7 +89,7 @@ def test_every_key_of_an_environment_is_read(key: str, tmp_path: Path) -> None:
     *values, records = ENVIRONMENT_KEYS[key]
     base = {**ENVIRONMENT, "environment": LOCAL} if key.startswith("local.") else ENVIRONMENT
     if key.startswith("access."):
-        base = laid_over(base, TRUSTING[key.split(".")[1]])
+        base = laid_over(base, TRUST_DOCUMENTS[key.split(".")[1]])
     environments = [with_key(base, key, value) for value in values]
     first_value, second_value = (
         records(fleet(tmp_path / str(number), SPEC, environment), environment["environment"])
@@ -98,7 +98,7 @@ def test_every_key_of_an_environment_is_read(key: str, tmp_path: Path) -> None:
     assert first_value != second_value
 
 
-def both(key: str, changed_flip: Flip, seen_value: Seen, path: Path) -> list[object]:
+def seen_pair(key: str, changed_flip: Flip, seen_value: Observation, path: Path) -> list[object]:
     """What is seen with the one value of a key, and with the other."""
     return [
         seen_value(fleet(path / str(number), spec, facts=changed_flip.facts), "dev")

@@ -28,7 +28,7 @@ def role_of(template: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 @pytest.fixture(autouse=True)
-def _allowed(folder: FleetFolder) -> None:
+def allow_model_rules(folder: FleetFolder) -> None:
     folder.environment('allowed_invokers: ["444455556666", "777788889999"]\n')
 
 

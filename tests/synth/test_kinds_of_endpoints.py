@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import templates
-from tests.synth.resources import BUCKET, MULTI_MODEL, only, statements
+from tests.synth.resources import BUCKET, MULTI_MODEL, only_resource, statements
 
 
 class TestMultiModel:
@@ -20,7 +20,7 @@ class TestMultiModel:
         return templates(folder)["triton-fleet-dev-sentences"]
 
     def test_the_model_is_one_over_the_prefix_of_its_set(self, multi: Template) -> None:
-        container = only(multi, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
+        container = only_resource(multi, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
         assert container["Mode"] == "MultiModel"
         assert re.fullmatch(f"s3://{BUCKET}/endpoints/sentences/[0-9a-f]{{64}}/", container["ModelDataUrl"])
         variables = container["Environment"]
@@ -40,7 +40,7 @@ class TestMultiModel:
         assert "Condition" not in archives
 
     def test_its_dashboard_shows_loads_and_cache_hits(self, multi: Template) -> None:
-        body = json.dumps(only(multi, "AWS::CloudWatch::Dashboard"))
+        body = json.dumps(only_resource(multi, "AWS::CloudWatch::Dashboard"))
         for metric in ("LoadedModelCount", "ModelCacheHit", "ModelLoadingTime", "ModelUnloadingTime"):
             assert metric in body
 
@@ -54,8 +54,10 @@ class TestCpuEndpoint:
         )
         template = templates(folder)["triton-fleet-dev-sentences"]
 
-        image = only(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
-        (variant,) = only(template, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        image = only_resource(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
+        (variant,) = only_resource(template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert image.endswith(":25.04-py3-cpu")
         assert variant["InstanceType"] == "ml.c5.xlarge"
         assert "InferenceAmiVersion" not in variant

@@ -14,20 +14,20 @@ from tests.support.fleet_folder import FleetFolder
 from tests.synth.resources import STACK
 
 UTILIZATION = {"CPUUtilization", "MemoryUtilization", "DiskUtilization", "GPUUtilization"}
-SCALED = """\
+SCALING_KEYS = """\
 scaling: {min: 1, max: 4, invocations_per_instance: 60}
 alarms: {latency_p99: 200ms, gpu_utilization: 95%, at_capacity: 15m, pending_requests: 20}
 """
 
 
-def published(seconds: int) -> str:
+def publish_interval(seconds: int) -> str:
     """The key of a spec."""
     return f"metrics: {{publish_every: {seconds}s}}\n"
 
 
 def alarms(folder: FleetFolder, seconds: int) -> dict[str, dict[str, Any]]:
     """The alarms of a scaled endpoint by their metric, counted instances as `running`."""
-    folder.spec(SCALED + published(seconds))
+    folder.spec(SCALING_KEYS + publish_interval(seconds))
     app = App()
     EndpointStack(app, endpoint=folder.resolve())
     template = Template.from_json(app.synth().get_stack_by_name(STACK).template)
@@ -100,7 +100,7 @@ def test_the_dashboard_counts_each_instance_once(
     running_text: str,
     change: str,
 ) -> None:
-    folder.spec(published(seconds))
+    folder.spec(publish_interval(seconds))
     dashboard = Dashboard(folder.resolve())
     assert dashboard.lines("Instances running and desired") == {
         "running": running_text,

@@ -12,7 +12,7 @@ from aws_cdk.assertions import Template
 
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
-from tests.synth.resources import KINDS, STACK, dimensions_of, only, or_endpoint
+from tests.synth.resources import KINDS, STACK, dimensions_of, only_resource, or_endpoint
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.metrics import endpoint_metric, triton_metric
 from triton_fleet.catalog.variables import variables_of
@@ -21,7 +21,7 @@ OF = {"EndpointName": "ENDPOINT", "VariantName": "AllTraffic"}
 """The values that dimensions have; any reference stands for the endpoint."""
 
 
-class Measured(NamedTuple):
+class MetricUse(NamedTuple):
     """A metric as a template names it, with the names and values of its dimensions."""
 
     namespace: str
@@ -33,9 +33,9 @@ class TestMetrics:
     @pytest.mark.parametrize("kind", KINDS)
     def test_each_is_one_that_such_an_endpoint_publishes(self, folder: FleetFolder, kind: str) -> None:
         template, known_values = self.made(folder, kind), self.known(kind)
-        result = set(_measured(template))
+        result = set(metric_uses(template))
         published = {
-            Measured(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
+            MetricUse(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
             for metric in known_values
         }
         # Nothing that an operator could want to see is left out.
@@ -74,7 +74,9 @@ class TestMetrics:
         self, folder: FleetFolder, kind: str
     ) -> None:
         template = self.made(folder, kind)
-        variables = only(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
+        variables = only_resource(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"][
+            "Environment"
+        ]
         matches = re.findall(r'Namespace=\\"([^"\\]+)\\" MetricName=\\"([^"\\]+)\\"', _body(template))
         assert matches
         assert {namespace for namespace, _ in matches} == {
@@ -109,16 +111,16 @@ class TestMetrics:
         assert [finding.code for finding in folder.findings()] == ["FL296", "FL263"]
 
 
-def _measured(template: Template) -> Iterator[Measured]:
+def metric_uses(template: Template) -> Iterator[MetricUse]:
     """The metrics of dashboard, scaling policies and alarms."""
     for widget in json.loads(_body(template))["widgets"]:
         for namespace, name, *dimensions in _plain(widget["properties"].get("metrics", [])):
             pairs = zip(dimensions[::2], map(or_endpoint, dimensions[1::2]), strict=True)
-            yield Measured(namespace, name, tuple(pairs))
+            yield MetricUse(namespace, name, tuple(pairs))
     for policy in template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values():
         configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
         if metric := configuration.get("CustomizedMetricSpecification"):
-            yield Measured(metric["Namespace"], metric["MetricName"], tuple(dimensions_of(policy).items()))
+            yield MetricUse(metric["Namespace"], metric["MetricName"], tuple(dimensions_of(policy).items()))
     for alarm in template.find_resources("AWS::CloudWatch::Alarm").values():
         properties = alarm["Properties"]
         stats = [query["MetricStat"] for query in properties.get("Metrics", ()) if "MetricStat" in query]
@@ -126,7 +128,7 @@ def _measured(template: Template) -> Iterator[Measured]:
             named_or_endpoints = {
                 dimension["Name"]: or_endpoint(dimension["Value"]) for dimension in metric["Dimensions"]
             }
-            yield Measured(metric["Namespace"], metric["MetricName"], tuple(named_or_endpoints.items()))
+            yield MetricUse(metric["Namespace"], metric["MetricName"], tuple(named_or_endpoints.items()))
 
 
 def _plain(metrics: list[list[Any]]) -> Iterator[list[str]]:
@@ -137,4 +139,4 @@ def _plain(metrics: list[list[Any]]) -> Iterator[list[str]]:
 
 
 def _body(template: Template) -> str:
-    return str(only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
+    return str(only_resource(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])

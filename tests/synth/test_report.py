@@ -62,7 +62,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> GitRepository:
 
 
 @pytest.fixture(scope="module")
-def found(repository: GitRepository) -> FleetChange:
+def fleet_change(repository: GitRepository) -> FleetChange:
     top = repository.top
     edit(top / "model_specs/sentence-embeddings.yaml", "type: ml.g5.xlarge", "type: ml.g6.xlarge")
     edit(top / "model_specs/resnet-pt.yaml", "max: 5", "max: 20")
@@ -75,8 +75,8 @@ def found(repository: GitRepository) -> FleetChange:
 
 
 @pytest.fixture(scope="module")
-def endpoints(found: FleetChange) -> Mapping[str, EndpointChange]:
-    (staging,) = found.environments
+def endpoints(fleet_change: FleetChange) -> Mapping[str, EndpointChange]:
+    (staging,) = fleet_change.environments
     return {endpoint.endpoint: endpoint for endpoint in staging.endpoints}
 
 
@@ -90,7 +90,7 @@ def test_only_what_changed_is_listed_and_the_riskiest_is_first(
     assert list(endpoints) == ["bert-trt", "resnet50", "pictures", "sentence-embeddings", "resnet-pt"]
 
 
-def test_the_comment_of_another_instance_type_is_that_of_hand_arithmetic(found: FleetChange) -> None:
+def test_the_comment_of_another_instance_type_is_that_of_hand_arithmetic(fleet_change: FleetChange) -> None:
     low, high = (
         f"{month(2 * G6)} (−{month(2 * (G5 - G6))}, −20 %)",
         f"{month(8 * G6)} (−{month(8 * (G5 - G6))})",
@@ -99,7 +99,7 @@ def test_the_comment_of_another_instance_type_is_that_of_hand_arithmetic(found: 
     assert (
         "| sentence-embeddings | ml.g5.xlarge (A10G) → ml.g6.xlarge (L4) | new configuration, **endpoint stays** "
         f"| canary 50 %, 10 min + 10 min, rolled back on errors, latency p99 | {low} | {high} |"
-    ) in markdown(found, 0)
+    ) in markdown(fleet_change, 0)
 
 
 def test_it_needs_as_many_instances_beside_the_old_ones(endpoints: Mapping[str, EndpointChange]) -> None:
@@ -138,8 +138,8 @@ def test_a_rename_is_a_deletion_and_a_creation_with_what_is_lost(
     assert "is a deletion and a creation: its URL" in endpoints["resnet50"].warnings[0]
 
 
-def test_the_verdict_names_what_interrupts(found: FleetChange) -> None:
-    first, verdict, *_ = markdown(found, 0).splitlines()
+def test_the_verdict_names_what_interrupts(fleet_change: FleetChange) -> None:
+    first, verdict, *_ = markdown(fleet_change, 0).splitlines()
     assert first == "<!-- triton-fleet-report -->"
     assert verdict.startswith(
         "### staging: 2 endpoints to be destroyed, 1 endpoint created, 2 endpoints updated in place, "
@@ -148,13 +148,13 @@ def test_the_verdict_names_what_interrupts(found: FleetChange) -> None:
 
 
 def test_two_reports_are_the_same_bytes_and_nothing_is_left_behind(
-    found: FleetChange, repository: GitRepository
+    fleet_change: FleetChange, repository: GitRepository
 ) -> None:
     second_change = fleet_review(repository.top, "main", ["staging"], DAY)
-    assert markdown(second_change, 65_536) == markdown(found, 65_536)
-    assert json.dumps(report_document(second_change)) == json.dumps(report_document(found))
+    assert markdown(second_change, 65_536) == markdown(fleet_change, 65_536)
+    assert json.dumps(report_document(second_change)) == json.dumps(report_document(fleet_change))
     assert len(repository.git("worktree", "list").splitlines()) == 1
-    assert not re.search(r"fleet-report-", markdown(found, 0))
+    assert not re.search(r"fleet-report-", markdown(fleet_change, 0))
 
 
 class TestOtherChanges:

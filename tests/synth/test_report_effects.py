@@ -18,7 +18,7 @@ from fleet_emulator.types.catalog import recreates
 from fleet_emulator.types.resource import Declaration
 from tests.synth.flips import IN_THE_TEMPLATE
 from tests.synth.flips_elsewhere import template
-from tests.synth.test_every_key import both
+from tests.synth.test_every_key import seen_pair
 from triton_fleet.changes.templates import Template, compare
 from triton_fleet.changes.update_effect import UpdateEffect, replaces_model, update_effect
 
@@ -64,7 +64,7 @@ class Update:
         return Declaration(
             logical_id=logical,
             type=resource["Type"],
-            properties=resolved(resource.get("Properties", {}), names),
+            properties=resolve_value(resource.get("Properties", {}), names),
             stack_name="stack",
             stack_id="arn:stack",
             account_id="111122223333",
@@ -72,7 +72,7 @@ class Update:
         )
 
 
-def resolved(value: Any, names: Mapping[str, str]) -> Any:
+def resolve_value(value: Any, names: Mapping[str, str]) -> Any:
     """A value with the names of the resources that it refers to."""
     match value:
         case {"Ref": name}:
@@ -80,16 +80,16 @@ def resolved(value: Any, names: Mapping[str, str]) -> Any:
         case {"Fn::GetAtt": [name, attribute]}:
             return f"{names.get(name, name)}.{attribute}"
         case dict():
-            return {key: resolved(item, names) for key, item in value.items()}
+            return {key: resolve_value(item, names) for key, item in value.items()}
         case list():
-            return [resolved(item, names) for item in value]
+            return [resolve_value(item, names) for item in value]
         case _:
             return value
 
 
 def templates(key: str, path: Path) -> tuple[Template, Template]:
     first_document, other_document = (
-        json.loads(json.dumps(item)) for item in both(key, IN_THE_TEMPLATE[key], template, path)
+        json.loads(json.dumps(item)) for item in seen_pair(key, IN_THE_TEMPLATE[key], template, path)
     )
     return first_document, other_document
 

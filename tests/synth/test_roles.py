@@ -15,9 +15,9 @@ import pytest
 
 from tests.support.cfn_linting import cfn_lint
 from tests.support.fleet_folder import ROOT
-from tests.synth.roles import Granted, Role, roles
-from tests.synth.shipped_specs import ENVIRONMENTS, shipped
-from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
+from tests.synth.roles import Grant, Role, roles
+from tests.synth.shipped_specs import ENVIRONMENTS, shipped_spec
+from tests.synth.stack_kinds import BOUNDARY, BOUNDED_STACKS, stack_kinds
 from triton_endpoints.access.roles import ACCESS_WILDCARDS
 from triton_endpoints.wildcards import WILDCARDS
 from triton_fleet.endpoint.bucket_keys import OWNERS
@@ -35,21 +35,21 @@ VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
 
 
 @pytest.fixture(scope="module")
-def listed() -> dict[str, list[Role]]:
+def listed_roles() -> dict[str, list[Role]]:
     return {title: roles(template) for title, template in stack_kinds().items()}
 
 
 @pytest.fixture(scope="module")
-def every(listed: dict[str, list[Role]]) -> list[Role]:
+def every(listed_roles: dict[str, list[Role]]) -> list[Role]:
     """Those, and the roles of what is shipped."""
-    templates = (template for environment in ENVIRONMENTS for template in shipped(environment).values())
-    return [*chain(*listed.values()), *chain(*map(roles, templates))]
+    templates = (template for environment in ENVIRONMENTS for template in shipped_spec(environment).values())
+    return [*chain(*listed_roles.values()), *chain(*map(roles, templates))]
 
 
 def test_the_document_lists_what_the_roles_may_do(
-    listed: dict[str, list[Role]], pytestconfig: pytest.Config
+    listed_roles: dict[str, list[Role]], pytestconfig: pytest.Config
 ) -> None:
-    parts = ["\n\n".join([f"## {title}", *map(Role.text, role)]) for title, role in listed.items()]
+    parts = ["\n\n".join([f"## {title}", *map(Role.text, role)]) for title, role in listed_roles.items()]
     text = "\n\n".join([HEAD.rstrip(), *parts]) + "\n"
     if pytestconfig.option.update_snapshots:
         DOCUMENT.write_text(text)
@@ -105,10 +105,12 @@ def test_no_role_has_a_policy_of_others(every: list[Role]) -> None:
 
 
 def test_the_boundary_of_an_environment_is_on_each_role_and_no_other_is(
-    listed: dict[str, list[Role]],
+    listed_roles: dict[str, list[Role]],
 ) -> None:
-    boundaries = {title: {role.boundary for role in actual_role} for title, actual_role in listed.items()}
-    assert boundaries == {title: {BOUNDARY if title in BOUNDED else ""} for title in listed}
+    boundaries = {
+        title: {role.boundary for role in actual_role} for title, actual_role in listed_roles.items()
+    }
+    assert boundaries == {title: {BOUNDARY if title in BOUNDED_STACKS else ""} for title in listed_roles}
 
 
 @pytest.mark.parametrize("kind", ["AWS::IAM::ManagedPolicy", "AWS::IAM::User"])
@@ -138,7 +140,7 @@ def test_every_action_is_one_of_aws_and_takes_the_resource_of_its_statement(
     assert rows == [("wrong", "I3510"), ("wrong", "W3037")]
 
 
-def is_meant(statement: Granted, resource: str) -> bool:
+def is_meant(statement: Grant, resource: str) -> bool:
     if VERSIONS.fullmatch(resource):
         return statement.actions == ("lambda:InvokeFunction",)
     return any(

@@ -9,18 +9,18 @@ from aws_cdk.assertions import Template
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
-from tests.synth.resources import only, statements
+from tests.synth.resources import only_resource, statements
 
 TWO = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}")
 
 
-def deployed(folder: FleetFolder, keys: str) -> Template:
+def rollout_template(folder: FleetFolder, keys: str) -> Template:
     folder.spec(keys, base=TWO)
     return templates(folder)["triton-fleet-dev-sentences"]
 
 
 def config(template: Template) -> dict[str, Any]:
-    return dict(only(template, "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"])
+    return dict(only_resource(template, "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"])
 
 
 def rollback_alarms(template: Template) -> dict[str, dict[str, Any]]:
@@ -31,13 +31,15 @@ def rollback_alarms(template: Template) -> dict[str, dict[str, Any]]:
 
 def test_an_endpoint_without_a_rollout_says_nothing_of_one(template: Synth) -> None:
     stack_template = template("alarms: {errors: 1%}\n")
-    assert "DeploymentConfig" not in only(stack_template, "AWS::SageMaker::Endpoint")["Properties"]
+    assert "DeploymentConfig" not in only_resource(stack_template, "AWS::SageMaker::Endpoint")["Properties"]
     assert rollback_alarms(stack_template) == {}
 
 
 class TestStrategies:
     def test_all_at_once_moves_to_a_second_fleet(self, folder: FleetFolder) -> None:
-        template = deployed(folder, "rollout: {strategy: all-at-once, bake: 5m, termination_wait: 2m}\n")
+        template = rollout_template(
+            folder, "rollout: {strategy: all-at-once, bake: 5m, termination_wait: 2m}\n"
+        )
         assert config(template)["BlueGreenUpdatePolicy"] == {
             "TrafficRoutingConfiguration": {"Type": "ALL_AT_ONCE", "WaitIntervalInSeconds": 300},
             "TerminationWaitInSeconds": 120,
@@ -45,9 +47,9 @@ class TestStrategies:
         }
 
     def test_a_canary_moves_a_share_first(self, folder: FleetFolder) -> None:
-        routing_configuration = config(deployed(folder, "rollout: {strategy: canary, canary: 50%}\n"))[
-            "BlueGreenUpdatePolicy"
-        ]["TrafficRoutingConfiguration"]
+        routing_configuration = config(
+            rollout_template(folder, "rollout: {strategy: canary, canary: 50%}\n")
+        )["BlueGreenUpdatePolicy"]["TrafficRoutingConfiguration"]
         assert routing_configuration == {
             "Type": "CANARY",
             "CanarySize": {"Type": "CAPACITY_PERCENT", "Value": 50},
@@ -56,7 +58,7 @@ class TestStrategies:
 
     def test_linear_moves_a_share_at_a_time(self, folder: FleetFolder) -> None:
         routing_configuration = config(
-            deployed(folder, "rollout: {strategy: linear, step: 25%, bake: 4m}\n")
+            rollout_template(folder, "rollout: {strategy: linear, step: 25%, bake: 4m}\n")
         )["BlueGreenUpdatePolicy"]["TrafficRoutingConfiguration"]
         assert routing_configuration == {
             "Type": "LINEAR",
@@ -65,7 +67,9 @@ class TestStrategies:
         }
 
     def test_rolling_needs_no_second_fleet(self, folder: FleetFolder) -> None:
-        made_config = config(deployed(folder, "rollout: {strategy: rolling, step: 50%, timeout: 2h}\n"))
+        made_config = config(
+            rollout_template(folder, "rollout: {strategy: rolling, step: 50%, timeout: 2h}\n")
+        )
         assert "BlueGreenUpdatePolicy" not in made_config
         assert made_config["RollingUpdatePolicy"] == {
             "MaximumBatchSize": {"Type": "CAPACITY_PERCENT", "Value": 50},
@@ -82,7 +86,7 @@ class TestRollbackAlarms:
         return {alarm["MetricName"]: alarm for alarm in rollback_alarms(template).values()}
 
     def test_they_watch_the_new_configuration_of_the_literal_endpoint(self, folder: FleetFolder) -> None:
-        template = deployed(folder, self.KEYS)
+        template = rollout_template(folder, self.KEYS)
         (new,) = template.find_resources("AWS::SageMaker::EndpointConfig")
         for alarm in self.alarms(template).values():
             assert alarm["Dimensions"] == [
@@ -93,7 +97,7 @@ class TestRollbackAlarms:
             assert alarm["TreatMissingData"] == "notBreaching"
 
     def test_another_configuration_has_alarms_of_its_own(self, folder: FleetFolder) -> None:
-        template = deployed(folder, self.KEYS)
+        template = rollout_template(folder, self.KEYS)
         (new,) = template.find_resources("AWS::SageMaker::EndpointConfig")
         for alarm in self.alarms(template).values():
             prefix, config, rest = alarm["AlarmName"]["Fn::Join"][1]
@@ -102,33 +106,33 @@ class TestRollbackAlarms:
             assert rest.startswith("-")
 
     def test_their_thresholds_are_those_of_the_spec_in_the_metrics_units(self, folder: FleetFolder) -> None:
-        alarms = self.alarms(deployed(folder, self.KEYS))
+        alarms = self.alarms(rollout_template(folder, self.KEYS))
         errors, latency = alarms["Invocation5XXErrors"], alarms["ModelLatency"]
         assert (errors["Statistic"], errors["Threshold"]) == ("Average", 0.02)
         assert (latency["ExtendedStatistic"], latency["Threshold"]) == ("p99", 200_000)
 
     def test_each_of_them_calls_the_endpoints_rollout_back(self, folder: FleetFolder) -> None:
-        template = deployed(folder, self.KEYS)
+        template = rollout_template(folder, self.KEYS)
         named_refs = [
             alarm["AlarmName"]["Ref"] for alarm in config(template)["AutoRollbackConfiguration"]["Alarms"]
         ]
         assert sorted(named_refs) == sorted(rollback_alarms(template))
 
     def test_the_endpoints_role_sees_them_and_no_others(self, folder: FleetFolder) -> None:
-        template = deployed(folder, self.KEYS)
+        template = rollout_template(folder, self.KEYS)
         alarms = "arn:aws:cloudwatch:us-east-1:111122223333:alarm:TritonFleet/sentences/rollback/*"
         assert statements(template)["SeeRollbackAlarms"]["Resource"] == alarms
 
     def test_no_permission_changes_right_before_an_update_of_the_endpoint(self, folder: FleetFolder) -> None:
         """IAM needs a while, and SageMaker asks for the alarms at once."""
         without, *rollouts = (
-            only(deployed(folder, keys), "AWS::IAM::Policy")
+            only_resource(rollout_template(folder, keys), "AWS::IAM::Policy")
             for keys in ("", self.KEYS, self.KEYS + "container: {thread_count: 3}\n")
         )
         assert rollouts == [without, without]
 
     def test_in_an_emergency_nothing_calls_it_back(self, folder: FleetFolder) -> None:
-        template = deployed(
+        template = rollout_template(
             folder, "rollout: {strategy: all-at-once, rollback_on: []}\nalarms: {errors: 1%}\n"
         )
         assert "AutoRollbackConfiguration" not in config(template)
@@ -179,11 +183,11 @@ def test_the_endpoint_has_no_property_that_the_digest_leaves_out(folder: FleetFo
     keys = (
         "rollout: {strategy: canary, canary: 50%}\nscaling: {min: 2, max: 4, invocations_per_instance: 60}\n"
     )
-    properties = only(deployed(folder, keys), "AWS::SageMaker::Endpoint")["Properties"]
+    properties = only_resource(rollout_template(folder, keys), "AWS::SageMaker::Endpoint")["Properties"]
     texts = {"DeploymentConfig", "RetainAllVariantProperties", "ExcludeRetainedVariantProperties"}
     assert properties.keys() - texts == {"EndpointName", "EndpointConfigName", "Tags"}
 
 
 def config_id(folder: FleetFolder, keys: str) -> str:
-    (resource,) = deployed(folder, keys).find_resources("AWS::SageMaker::EndpointConfig")
+    (resource,) = rollout_template(folder, keys).find_resources("AWS::SageMaker::EndpointConfig")
     return str(resource)

@@ -13,19 +13,19 @@ from cdk_nag import AwsSolutionsChecks
 from endpoint_logs.retry import PAUSE_SECONDS
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
-from tests.synth.resources import BUCKET, KINDS, STACK, only, statements
+from tests.synth.resources import BUCKET, KINDS, STACK, only_resource, statements
 from triton_endpoints.policy import Statement, policy_of
 
 FOUNDATION = "triton-fleet-dev"
 VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 THROUGH_S3 = {"StringEquals": {"kms:ViaService": "s3.us-east-1.amazonaws.com"}}
-SPARES_OTHERS = {"StringEqualsIfExists": {"aws:ResourceTag/triton-fleet:environment": "dev"}}
+TAG_CONDITION = {"StringEqualsIfExists": {"aws:ResourceTag/triton-fleet:environment": "dev"}}
 BOUNDARY = "arn:aws:iam::111122223333:policy/teams/boundary"
 CPU = SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge")
 
 
-def of_all(template: Template) -> dict[str, dict[str, Any]]:
+def all_statements(template: Template) -> dict[str, dict[str, Any]]:
     """The statements of all policies."""
     policies = template.find_resources("AWS::IAM::Policy").values()
     lines = [
@@ -36,12 +36,12 @@ def of_all(template: Template) -> dict[str, dict[str, Any]]:
 
 class TestNetwork:
     @pytest.fixture(autouse=True)
-    def _allowed(self, folder: FleetFolder) -> None:
+    def allow_model_rules(self, folder: FleetFolder) -> None:
         folder.environment("allowed_networks: [subnet-00000001, subnet-00000002, sg-00000001]\n")
 
     def test_a_vpc_is_the_models(self, template: Synth) -> None:
         stack_template = template(f"network: {{{VPC}}}\n")
-        assert only(stack_template, "AWS::SageMaker::Model")["Properties"]["VpcConfig"] == {
+        assert only_resource(stack_template, "AWS::SageMaker::Model")["Properties"]["VpcConfig"] == {
             "Subnets": ["subnet-00000001", "subnet-00000002"],
             "SecurityGroupIds": ["sg-00000001"],
         }
@@ -70,12 +70,12 @@ class TestNetwork:
     def test_without_a_vpc_nothing_of_ec2_is_granted(self, template: Synth) -> None:
         stack_template = template()
         assert not {"SeeNetwork", "AttachToVpc", "UseInterfaces"} & statements(stack_template).keys()
-        model = only(stack_template, "AWS::SageMaker::Model")["Properties"]
+        model = only_resource(stack_template, "AWS::SageMaker::Model")["Properties"]
         assert not {"VpcConfig", "EnableNetworkIsolation"} & model.keys()
 
     def test_isolation_is_the_models(self, template: Synth) -> None:
         stack_template = template(f"network: {{{VPC}, isolated: true}}\nmetrics: {{triton: false}}\n")
-        model = only(stack_template, "AWS::SageMaker::Model")["Properties"]
+        model = only_resource(stack_template, "AWS::SageMaker::Model")["Properties"]
         assert model["EnableNetworkIsolation"] is True
         assert model["VpcConfig"]["Subnets"] == ["subnet-00000001", "subnet-00000002"]
 
@@ -83,7 +83,9 @@ class TestNetwork:
 class TestCapture:
     def test_calls_are_captured_into_the_endpoints_own_prefix_alone(self, template: Synth) -> None:
         stack_template = template("capture: {sample: 10%}\n")
-        config = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"]["DataCaptureConfig"]
+        config = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "DataCaptureConfig"
+        ]
         assert config == {
             "EnableCapture": True,
             "InitialSamplingPercentage": 10,
@@ -108,25 +110,33 @@ class TestCapture:
     def test_without_capture_the_role_writes_nothing_to_the_bucket(self, template: Synth) -> None:
         stack_template = template()
         assert "s3:Put" not in str(statements(stack_template))
-        assert "DataCaptureConfig" not in only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"]
+        assert (
+            "DataCaptureConfig"
+            not in only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"]
+        )
 
     def test_one_side_of_a_call_may_be_left_out(self, template: Synth) -> None:
         stack_template = template("capture: {sample: 100%, requests: false}\n")
-        config = only(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"]["DataCaptureConfig"]
+        config = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "DataCaptureConfig"
+        ]
         assert config["CaptureOptions"] == [{"CaptureMode": "Output"}]
 
 
 class TestKey:
     @pytest.fixture
-    def made(self, folder: FleetFolder) -> dict[str, Template]:
+    def fleet_templates(self, folder: FleetFolder) -> dict[str, Template]:
         """A fleet with a key, whose endpoint has a volume and captures."""
         folder.environment(f"kms_key: {KEY}\n")
         folder.spec("capture: {sample: 10%}\n", base=CPU)
         return templates(folder)
 
-    def test_it_encrypts_bucket_logs_captured_calls_and_volume(self, made: dict[str, Template]) -> None:
+    def test_it_encrypts_bucket_logs_captured_calls_and_volume(
+        self, fleet_templates: dict[str, Template]
+    ) -> None:
         buckets = [
-            resource["Properties"] for resource in made[FOUNDATION].find_resources("AWS::S3::Bucket").values()
+            resource["Properties"]
+            for resource in fleet_templates[FOUNDATION].find_resources("AWS::S3::Bucket").values()
         ]
         by_name = {
             bucket.get("BucketName", "access logs"): bucket["BucketEncryption"][
@@ -139,11 +149,11 @@ class TestKey:
             BUCKET: [{"BucketKeyEnabled": True, "ServerSideEncryptionByDefault": with_key}],
             "access logs": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}],
         }
-        groups = made[FOUNDATION].find_resources("AWS::Logs::LogGroup").values()
+        groups = fleet_templates[FOUNDATION].find_resources("AWS::Logs::LogGroup").values()
         assert {group["Properties"]["KmsKeyId"] for group in groups} == {KEY}
-        config = only(made[STACK], "AWS::SageMaker::EndpointConfig")["Properties"]
+        config = only_resource(fleet_templates[STACK], "AWS::SageMaker::EndpointConfig")["Properties"]
         assert (config["KmsKeyId"], config["DataCaptureConfig"]["KmsKeyId"]) == (KEY, KEY)
-        assert only(made[STACK], "Custom::EndpointLogs")["Properties"]["KmsKey"] == KEY
+        assert only_resource(fleet_templates[STACK], "Custom::EndpointLogs")["Properties"]["KmsKey"] == KEY
 
     def test_it_encrypts_the_volumes_of_a_pool_beside_local_storage(self, folder: FleetFolder) -> None:
         folder.environment(f"kms_key: {KEY}\n")
@@ -151,13 +161,13 @@ class TestKey:
         raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
         folder.spec(raw, base=CPU.replace("ml.c5.xlarge", "ml.c5d.xlarge"))
         template = templates(folder)[STACK]
-        assert only(template, "AWS::SageMaker::EndpointConfig")["Properties"]["KmsKeyId"] == KEY
+        assert only_resource(template, "AWS::SageMaker::EndpointConfig")["Properties"]["KmsKeyId"] == KEY
         assert {"SeeVolumeKey", "GrantVolumeKey"} <= statements(template).keys()
 
-    def test_the_endpoints_role_uses_that_key_alone(self, made: dict[str, Template]) -> None:
+    def test_the_endpoints_role_uses_that_key_alone(self, fleet_templates: dict[str, Template]) -> None:
         granted_statements = {
             sid: statement
-            for sid, statement in statements(made[STACK]).items()
+            for sid, statement in statements(fleet_templates[STACK]).items()
             if "kms:" in str(statement["Action"])
         }
         assert {
@@ -173,8 +183,10 @@ class TestKey:
             "Bool": {"kms:GrantIsForAWSResource": "true"}
         }
 
-    def test_what_saves_scalings_in_the_bucket_uses_it_too(self, made: dict[str, Template]) -> None:
-        granted_use_key = of_all(made[FOUNDATION])["UseKey"]
+    def test_what_saves_scalings_in_the_bucket_uses_it_too(
+        self, fleet_templates: dict[str, Template]
+    ) -> None:
+        granted_use_key = all_statements(fleet_templates[FOUNDATION])["UseKey"]
         assert (granted_use_key["Action"], granted_use_key["Resource"]) == (
             ["kms:Decrypt", "kms:GenerateDataKey"],
             KEY,
@@ -200,7 +212,7 @@ class TestKey:
         granted_statements = statements(template)
         assert granted_statements["UseKey"]["Action"] == "kms:Decrypt"
         assert not {"SeeVolumeKey", "GrantVolumeKey"} & granted_statements.keys()
-        assert "KmsKeyId" not in only(template, "AWS::SageMaker::EndpointConfig")["Properties"]
+        assert "KmsKeyId" not in only_resource(template, "AWS::SageMaker::EndpointConfig")["Properties"]
 
     def test_without_a_key_nothing_of_kms_is_granted(self, folder: FleetFolder) -> None:
         assert "'kms:" not in "".join(str(template.to_json()) for template in templates(folder).values())
@@ -220,17 +232,17 @@ class TestLogs:
                 "triton-fleet:endpoint": "sentences",
             },
         }
-        assert name in only(stack_template, "AWS::SageMaker::Endpoint")["DependsOn"]
+        assert name in only_resource(stack_template, "AWS::SageMaker::Endpoint")["DependsOn"]
 
     def test_the_function_owns_groups_of_endpoints_and_reads_none(self, template: Synth) -> None:
-        granted_values = of_all(template("", FOUNDATION))["OwnLogGroups"]
+        granted_values = all_statements(template("", FOUNDATION))["OwnLogGroups"]
         groups = "arn:aws:logs:us-east-1:111122223333:log-group:"
         assert granted_values["Resource"] == [
             f"{groups}/aws/sagemaker/Endpoints/*",
             f"{groups}/triton-fleet/*",
         ]
         assert not [text for text in granted_values["Action"] if text.startswith(("logs:Get", "logs:Delete"))]
-        assert granted_values["Condition"] == SPARES_OTHERS
+        assert granted_values["Condition"] == TAG_CONDITION
 
     def test_functions_reach_no_endpoint_of_another_environment(self, template: Synth) -> None:
         """Without a tag it is nobody's of ours: of a missing endpoint AWS has to say that it is missing."""
@@ -242,14 +254,14 @@ class TestLogs:
             if ":endpoint" in str(statement["Resource"])
         }
         assert conditions == {
-            "sagemaker:DescribeEndpoint": SPARES_OTHERS,
-            "sagemaker:DescribeEndpointConfig": SPARES_OTHERS,
-            "sagemaker:UpdateEndpointWeightsAndCapacities": SPARES_OTHERS,
-            "sagemaker:InvokeEndpoint": SPARES_OTHERS,
+            "sagemaker:DescribeEndpoint": TAG_CONDITION,
+            "sagemaker:DescribeEndpointConfig": TAG_CONDITION,
+            "sagemaker:UpdateEndpointWeightsAndCapacities": TAG_CONDITION,
+            "sagemaker:InvokeEndpoint": TAG_CONDITION,
         }
 
     def test_the_guard_changes_alarms_of_endpoints_alone(self, template: Synth) -> None:
-        granted_change_alarms = of_all(template("", FOUNDATION))["ChangeAlarmsOfScaling"]
+        granted_change_alarms = all_statements(template("", FOUNDATION))["ChangeAlarmsOfScaling"]
         assert (
             granted_change_alarms["Resource"]
             == "arn:aws:cloudwatch:us-east-1:111122223333:alarm:TargetTracking-endpoint/*"
@@ -292,7 +304,8 @@ class TestTags:
         made_templates = templates(folder)
         for kind in ("AWS::IAM::Role", "AWS::SageMaker::Endpoint", "AWS::SageMaker::Model"):
             tags = {
-                tag["Key"]: tag["Value"] for tag in only(made_templates[STACK], kind)["Properties"]["Tags"]
+                tag["Key"]: tag["Value"]
+                for tag in only_resource(made_templates[STACK], kind)["Properties"]["Tags"]
             }
             assert tags == {
                 "team": "ranking",

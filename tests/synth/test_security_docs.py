@@ -9,7 +9,7 @@ import pytest
 from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import STACK
-from tests.synth.stack_kinds import ALLOWED, FOUNDATION
+from tests.synth.stack_kinds import ALLOWED_NETWORKS, FOUNDATION
 
 KEYS = """\
 network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}
@@ -20,7 +20,7 @@ ROW = re.compile(r"^\| `([A-Za-z]+)` \| (.+?) \|", re.MULTILINE)
 
 
 def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder: FleetFolder) -> None:
-    folder.environment(f"kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n{ALLOWED}")
+    folder.environment(f"kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n{ALLOWED_NETWORKS}")
     folder.spec(KEYS, base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
     policies = templates(folder)[STACK].find_resources("AWS::IAM::Policy").values()
     granted_actions = {

@@ -74,7 +74,7 @@ BY_NAME = {
     "SAGEMAKER_TRITON_TENSORFLOW_VERSION": "only in `environment`",
 }
 """Without a typed key; `environment` sets them, and `fleet check` reads them by their types."""
-UNBATCHED = {"resnet50", "inception_v1", "image_ensemble", "image_tensor", "image_inception"}
+UNBATCHED_MODELS = {"resnet50", "inception_v1", "image_ensemble", "image_tensor", "image_inception"}
 """The source wants a `max_batch_size` of 1 or more. These graphs take one image at a time: their first dimension
 is 1, not free, and 0 tells Triton so."""
 
@@ -172,4 +172,4 @@ def test_every_config_has_the_fields_that_the_source_asks_for(endpoint: str) -> 
         for tensor in (*config.input, *config.output):
             assert tensor.name and tensor.data_type and tensor.dims, file
         assert config.input and config.output, file
-        assert (config.max_batch_size >= 1) == (config.name not in UNBATCHED), file
+        assert (config.max_batch_size >= 1) == (config.name not in UNBATCHED_MODELS), file

@@ -35,7 +35,7 @@ def new(folder: FleetFolder) -> NewSpecs:
 
 
 @pytest.fixture
-def marked(tmp_path: Path) -> Marks:
+def marks_folder(tmp_path: Path) -> Marks:
     """Programs that leave a mark where they run."""
     (tmp_path / "marks").mkdir()
     return marks(tmp_path / "marks")

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.e2e.agreement.tables import cases, put, swap
-from tests.support.broken_repositories import CODE, CONFIG, DOUBLE, PLAN, SCALE, Case, Files, changed, without
+from tests.support.broken_repositories import (
+    CODE,
+    CONFIG,
+    DOUBLE,
+    PLAN,
+    SCALE,
+    Case,
+    Files,
+    change_file,
+    without,
+)
 
 IN = 'name: "x" data_type: TYPE_FP32 dims: [ 2 ]'
 OUT = 'name: "y" data_type: TYPE_FP32 dims: [ 2 ]'
@@ -94,7 +104,7 @@ def backend_cases() -> Iterator[Case]:
 
 def _files() -> Iterator[Case]:
     code = {"double/1/code.py": CODE, **without(DOUBLE, ["double/1/model.py"])}
-    named_files: Files = changed(code, "double/config.pbtxt", add='default_model_filename: "code.py"\n')
+    named_files: Files = change_file(code, "double/config.pbtxt", add='default_model_filename: "code.py"\n')
     yield Case(
         id="other-file-named", files=named_files, changed="model.py is called code.py, and the config says so"
     )
@@ -107,7 +117,7 @@ def _files() -> Iterator[Case]:
     )
     empty: Files = {**DOUBLE, "double/config.pbtxt": b""}
     yield Case(id="python-empty-config", files=empty, changed="a Python model with an empty config.pbtxt")
-    labelled_files = changed(DOUBLE, "double/config.pbtxt", (OUT, f'{OUT} label_filename: "labels.txt"'))
+    labelled_files = change_file(DOUBLE, "double/config.pbtxt", (OUT, f'{OUT} label_filename: "labels.txt"'))
     yield Case(
         id="labels", files={**labelled_files, "double/labels.txt": b"cat\ndog\n"}, changed="a label file"
     )
@@ -134,7 +144,7 @@ def _files() -> Iterator[Case]:
         files={**DOUBLE, "double/1/model.py": no_execute},
         changed="code without execute",
     )
-    warm: Files = changed(
+    warm: Files = change_file(
         DOUBLE,
         "double/config.pbtxt",
         add='model_warmup [ { name: "w" batch_size: 1 inputs { key: "x" value: { data_type: TYPE_FP32 dims: [ 2 ] input_data_file: "raw" } } } ]\n',

@@ -11,8 +11,8 @@ from tests.support.broken_repositories import (
     SINGLE,
     Case,
     Files,
-    changed,
-    moved,
+    change_file,
+    move_files,
     without,
 )
 
@@ -38,7 +38,7 @@ def _either_mode() -> Iterator[Case]:
         ("version-dot", "1.0", "a version 1.0"),
         ("version-space", "1 ", "a version with a space after it"),
     ):
-        yield Case(id=name, files=moved(SCALE, "scale/1/", f"scale/{folder}/"), changed=what)
+        yield Case(id=name, files=move_files(SCALE, "scale/1/", f"scale/{folder}/"), changed=what)
     yield Case(id="no-version", files=without(DOUBLE, ["double/1/model.py"]), changed="no version")
     beside = {**without(DOUBLE, ["double/1/model.py"]), "double/model.py": DOUBLE["double/1/model.py"]}
     yield Case(id="code-beside-config", files=beside, changed="model.py beside the config")
@@ -71,7 +71,7 @@ def _either_mode() -> Iterator[Case]:
     )
     yield Case(
         id="config-upper",
-        files=moved(DOUBLE, CONFIG, "double/Config.pbtxt"),
+        files=move_files(DOUBLE, CONFIG, "double/Config.pbtxt"),
         changed="Config.pbtxt for config.pbtxt",
     )
     configs = {**DOUBLE, "double/configs/other.pbtxt": b"no_such_field: 1"}
@@ -80,19 +80,19 @@ def _either_mode() -> Iterator[Case]:
         files=configs,
         changed="a broken config in configs/, which nobody asked for",
     )
-    files = moved(changed(DOUBLE, CONFIG, ('"double"', '"double.v1"')), "double/", "double.v1/")
+    files = move_files(change_file(DOUBLE, CONFIG, ('"double"', '"double.v1"')), "double/", "double.v1/")
     yield Case(id="model-name-dot", files=files, changed="the model is called double.v1")
 
 
 def _folders_beside() -> Iterator[Case]:
     """Folders of a model that are no versions, and what Triton makes of their names."""
-    zero = moved(
-        changed(SCALE, "scale/config.pbtxt", add="version_policy { specific { versions: 0 } }\n"),
+    zero = move_files(
+        change_file(SCALE, "scale/config.pbtxt", add="version_policy { specific { versions: 0 } }\n"),
         "scale/1/",
         "scale/0/",
     )
     yield Case(id="version-zero-specific", files=zero, changed="version 0, and a policy that names it")
-    files = changed(SCALE, "scale/config.pbtxt", add="version_policy { all { } }\n")
+    files = change_file(SCALE, "scale/config.pbtxt", add="version_policy { all { } }\n")
     for name, folder in (("plus", "+2"), ("minus", "-3"), ("word", "2-old")):
         file = {f"scale/{folder}/notes.txt": b"x"}
         yield Case(id=f"beside-{name}", files={**files, **file}, changed=f"a folder {folder} beside 1")
@@ -119,11 +119,13 @@ def _multi_model() -> Iterator[Case]:
     yield Case(id="empty-archive", files={}, changed="nothing is in the archive")
     yield Case(id="files-alone", files={"README.md": b"x"}, changed="the archive has no folder")
     yield Case(id="folder-empty", files={"double/": b""}, changed="the model's folder is empty")
-    yield Case(id="config-at-root", files=moved(DOUBLE, "double/", ""), changed="config.pbtxt at the root")
-    named_files = changed(DOUBLE, CONFIG, ('"double"', '"other"'))
+    yield Case(
+        id="config-at-root", files=move_files(DOUBLE, "double/", ""), changed="config.pbtxt at the root"
+    )
+    named_files = change_file(DOUBLE, CONFIG, ('"double"', '"other"'))
     yield Case(
         id="root-other-name",
-        files=moved(named_files, "double/", ""),
+        files=move_files(named_files, "double/", ""),
         changed="config.pbtxt at the root, with another name",
     )
     yield Case(
@@ -139,33 +141,33 @@ def _multi_model() -> Iterator[Case]:
     yield Case(id="multi-other-name", files=named_files, changed="a name that is not the directory's")
     yield Case(
         id="nested",
-        files=moved(DOUBLE, "double/", "models/double/"),
+        files=move_files(DOUBLE, "double/", "models/double/"),
         changed="the repository is in a folder of the archive",
     )
     broken_files: Files = {**SCALE, "scale/config.pbtxt": b"no_such_field: 1"}
-    commented_files = {**broken_files, **changed(DOUBLE, CONFIG, add='# platform: "ensemble"\n')}
+    commented_files = {**broken_files, **change_file(DOUBLE, CONFIG, add='# platform: "ensemble"\n')}
     what = 'two models, one of them broken, the other with `platform: "ensemble"` in a comment'
     yield Case(id="regex-in-comment", files=commented_files, changed=what)
 
 
 def _single() -> Iterator[Case]:
-    named_files = changed(DOUBLE, CONFIG, ('"double"', '"other"'))
+    named_files = change_file(DOUBLE, CONFIG, ('"double"', '"other"'))
     for name, files, what in (
         ("single-healthy", DOUBLE, "nothing"),
         ("single-other-name", named_files, "a name that is not the directory's"),
-        ("single-config-at-root", moved(DOUBLE, "double/", ""), "config.pbtxt at the root"),
+        ("single-config-at-root", move_files(DOUBLE, "double/", ""), "config.pbtxt at the root"),
         ("single-empty", {}, "nothing is in the archive"),
         ("single-hidden", {**DOUBLE, ".ipynb_checkpoints/": b""}, "a hidden directory beside the model"),
         ("single-file-beside", {**DOUBLE, "README.md": b"x"}, "a file beside the model"),
         (
             "single-space",
-            moved(changed(DOUBLE, CONFIG, ('"double"', '"a model"')), "double/", "a model/"),
+            move_files(change_file(DOUBLE, CONFIG, ('"double"', '"a model"')), "double/", "a model/"),
             "a directory with a space in its name",
         ),
         ("single-no-version", without(DOUBLE, ["double/1/model.py"]), "no version"),
         (
             "single-version-beyond-64-bits",
-            moved(DOUBLE, "double/1/", f"double/{'9' * 20}/"),
+            move_files(DOUBLE, "double/1/", f"double/{'9' * 20}/"),
             "a version beyond 64 bits",
         ),
         (
@@ -175,7 +177,7 @@ def _single() -> Iterator[Case]:
         ),
         (
             "single-nested",
-            moved(DOUBLE, "double/", "models/double/"),
+            move_files(DOUBLE, "double/", "models/double/"),
             "the repository is in a folder of the archive",
         ),
     ):

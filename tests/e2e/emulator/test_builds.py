@@ -9,7 +9,7 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zipped
+from tests.support.builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zip_files
 from tests.support.running_aws import running_aws
 from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt
 from triton_fleet.catalog.images import release
@@ -25,7 +25,7 @@ def builds() -> Iterator[Builds]:
 
 def test_a_build_runs_its_source_and_is_shown_with_its_phases_and_its_log(builds: Builds) -> None:
     project = builds.project("shown", commands("false"))
-    source = builds.source("run.zip", zipped({"run.sh": 'echo "one $1"; echo; echo two >&2'}))
+    source = builds.source("run.zip", zip_files({"run.sh": 'echo "one $1"; echo; echo two >&2'}))
     told_buildspec = buildspec(commands('bash ./run.sh "$SAID"', "pwd > /dev/null"))
     id = builds.start(
         project, sourceTypeOverride="S3", sourceLocationOverride=source, buildspecOverride=told_buildspec
@@ -136,8 +136,8 @@ def test_an_image_whose_tensorrt_nobody_says_has_that_for_which_engines_are_plan
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (zipped({"../outside": "x"}), "'../outside' leads out of its folder"),
-        (zipped({"/outside": "x"}), "'/outside' is an absolute path"),
+        (zip_files({"../outside": "x"}), "'../outside' leads out of its folder"),
+        (zip_files({"/outside": "x"}), "'/outside' is an absolute path"),
         (b"no zip", "is not a zip file"),
         (None, "The specified key does not exist"),
     ],
@@ -159,7 +159,7 @@ def test_a_source_that_cannot_be_unpacked_fails_the_build(
 
 def test_the_buildspec_of_the_project_is_not_that_of_another_source(builds: Builds) -> None:
     project = builds.project("another-source", commands("echo never"))
-    source = builds.source("another.zip", zipped({"run.sh": "true"}))
+    source = builds.source("another.zip", zip_files({"run.sh": "true"}))
     build = builds.ended(builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source))
     (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
     assert (failed_phase["phaseType"], failed_phase["contexts"][0]["statusCode"]) == (

@@ -14,20 +14,20 @@ NAME = "planned"
 
 
 @pytest.fixture(scope="module")
-def _made() -> set[str]:
+def stack_names() -> set[str]:
     return set()
 
 
 @pytest.fixture
-def planned(stacks: Stacks, _made: set[str]) -> Stacks:
+def planned_stacks(stacks: Stacks, stack_names: set[str]) -> Stacks:
     """A stack with an endpoint."""
-    if not _made:
-        assert stacks.create(NAME, deployed()) == "CREATE_COMPLETE"
-        _made.add(NAME)
+    if not stack_names:
+        assert stacks.create(NAME, deploy_stack()) == "CREATE_COMPLETE"
+        stack_names.add(NAME)
     return stacks
 
 
-def deployed(**changes: Any) -> dict[str, Any]:
+def deploy_stack(**changes: Any) -> dict[str, Any]:
     return {**endpoint(NAME, **changes), "Topic": TOPIC}
 
 
@@ -49,8 +49,10 @@ def with_type(resources: dict[str, Any]) -> dict[str, Any]:
     return resources
 
 
-def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint(planned: Stacks) -> None:
-    actual_changes = changes(planned, with_type(deployed()))
+def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint(
+    planned_stacks: Stacks,
+) -> None:
+    actual_changes = changes(planned_stacks, with_type(deploy_stack()))
     assert actual_changes.keys() == {"Config", "Endpoint"}
     config, served = actual_changes["Config"], actual_changes["Endpoint"]
     assert (config["Action"], config["Replacement"], config["Scope"]) == ("Modify", "True", ["Properties"])
@@ -65,7 +67,7 @@ def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint
             "ChangeSource": "DirectModification",
         }
     ]
-    assert config["PhysicalResourceId"] == planned.physical_ids(NAME)["Config"]
+    assert config["PhysicalResourceId"] == planned_stacks.physical_ids(NAME)["Config"]
     assert (served["Action"], served["Replacement"]) == ("Modify", "False")
     assert served["Details"] == [
         {
@@ -81,8 +83,8 @@ def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint
     ]
 
 
-def test_what_depends_on_a_new_model_may_be_replaced(planned: Stacks) -> None:
-    actual_changes = changes(planned, deployed(image="triton:25.05"))
+def test_what_depends_on_a_new_model_may_be_replaced(planned_stacks: Stacks) -> None:
+    actual_changes = changes(planned_stacks, deploy_stack(image="triton:25.05"))
     assert {name: actual_change["Replacement"] for name, actual_change in actual_changes.items()} == {
         "Model": "True",
         "Config": "Conditional",
@@ -90,10 +92,10 @@ def test_what_depends_on_a_new_model_may_be_replaced(planned: Stacks) -> None:
     }
 
 
-def test_what_is_new_and_what_goes_is_told(planned: Stacks) -> None:
-    resources = deployed()
+def test_what_is_new_and_what_goes_is_told(planned_stacks: Stacks) -> None:
+    resources = deploy_stack()
     resources["Other"] = resources.pop("Topic")
-    actual_changes = changes(planned, resources)
+    actual_changes = changes(planned_stacks, resources)
     assert {name: actual_change["Action"] for name, actual_change in actual_changes.items()} == {
         "Other": "Add",
         "Topic": "Remove",
@@ -101,13 +103,13 @@ def test_what_is_new_and_what_goes_is_told(planned: Stacks) -> None:
     assert "Replacement" not in actual_changes["Other"]
 
 
-def test_another_logical_id_is_another_resource_for_those_that_refer_to_it(planned: Stacks) -> None:
-    resources = deployed()
+def test_another_logical_id_is_another_resource_for_those_that_refer_to_it(planned_stacks: Stacks) -> None:
+    resources = deploy_stack()
     resources["Config2"] = resources.pop("Config")
     resources["Endpoint"]["Properties"]["EndpointConfigName"] = {
         "Fn::GetAtt": ["Config2", "EndpointConfigName"]
     }
-    actual_changes = changes(planned, resources)
+    actual_changes = changes(planned_stacks, resources)
     assert {name: actual_change["Action"] for name, actual_change in actual_changes.items()} == {
         "Config2": "Add",
         "Endpoint": "Modify",
@@ -117,39 +119,39 @@ def test_another_logical_id_is_another_resource_for_those_that_refer_to_it(plann
     assert (detail["Evaluation"], detail["ChangeSource"]) == ("Dynamic", "DirectModification")
 
 
-def test_tags_replace_nothing_and_nobody_follows(planned: Stacks) -> None:
-    resources = deployed()
+def test_tags_replace_nothing_and_nobody_follows(planned_stacks: Stacks) -> None:
+    resources = deploy_stack()
     resources["Config"]["Properties"]["Tags"] = [{"Key": "team", "Value": "search"}]
-    actual_changes = changes(planned, resources)
+    actual_changes = changes(planned_stacks, resources)
     assert {
         name: (actual_change["Replacement"], actual_change["Scope"])
         for name, actual_change in actual_changes.items()
     } == {"Config": ("False", ["Tags"])}
 
 
-def test_a_policy_alone_is_a_change(planned: Stacks) -> None:
-    resources = deployed()
+def test_a_policy_alone_is_a_change(planned_stacks: Stacks) -> None:
+    resources = deploy_stack()
     resources["Topic"] = {**TOPIC, "DeletionPolicy": "Retain"}
-    actual_changes = changes(planned, resources)
+    actual_changes = changes(planned_stacks, resources)
     assert {
         name: (actual_change["Replacement"], actual_change["Scope"])
         for name, actual_change in actual_changes.items()
     } == {"Topic": ("False", ["DeletionPolicy"])}
 
 
-def test_a_part_of_a_value_that_is_not_there_yet_is_unknown_as_well(planned: Stacks) -> None:
-    resources = deployed(image="triton:25.05")
+def test_a_part_of_a_value_that_is_not_there_yet_is_unknown_as_well(planned_stacks: Stacks) -> None:
+    resources = deploy_stack(image="triton:25.05")
     part = {"Fn::Select": [1, {"Fn::Split": ["/", {"Ref": "Model"}]}]}
     resources["Topic"] = {**TOPIC, "Properties": {"DisplayName": part}}
-    actual_changes = changes(planned, resources)
+    actual_changes = changes(planned_stacks, resources)
     (detail,) = actual_changes["Topic"]["Details"]
     assert detail["Evaluation"] == "Dynamic"
 
 
-def test_values_are_shown_to_who_asks_for_them(planned: Stacks) -> None:
-    resources = with_type(deployed())
-    assert "AfterContext" not in changes(planned, resources)["Endpoint"]
-    served = changes(planned, resources, values=True)["Endpoint"]
+def test_values_are_shown_to_who_asks_for_them(planned_stacks: Stacks) -> None:
+    resources = with_type(deploy_stack())
+    assert "AfterContext" not in changes(planned_stacks, resources)["Endpoint"]
+    served = changes(planned_stacks, resources, values=True)["Endpoint"]
     before, after = (
         json.loads(served[side])["Properties"]["EndpointConfigName"]
         for side in ("BeforeContext", "AfterContext")

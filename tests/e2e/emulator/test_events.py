@@ -76,18 +76,18 @@ def events() -> Iterator[Events]:
         yield Events(aws)
 
 
-FAILED = {"build-status": "FAILED", "list": [{"value": "sentences"}]}
+FAILED_BUILD = {"build-status": "FAILED", "list": [{"value": "sentences"}]}
 
 
 def test_what_a_rule_matches_is_published_with_the_values_in_its_text(events: Events) -> None:
     queue = events.rule(ALLOW)
-    events.happen(queue, **FAILED)
+    events.happen(queue, **FAILED_BUILD)
     assert events.published(queue) == ['"FAILED of sentences"']
 
 
 def test_values_outside_of_quotation_marks_are_json(events: Events) -> None:
     queue = events.rule(ALLOW, template='{"status": <status>, "of": "<first>"}')
-    events.happen(queue, **FAILED)
+    events.happen(queue, **FAILED_BUILD)
     (message,) = events.published(queue)
     assert json.loads(message) == {"status": "FAILED", "of": "sentences"}
 
@@ -106,19 +106,19 @@ def test_nothing_is_published_where_the_policy_does_not_allow_it_without_a_condi
     events: Events, statements: list[dict[str, Any]]
 ) -> None:
     queue = events.rule(*statements)
-    events.happen(queue, **FAILED)
+    events.happen(queue, **FAILED_BUILD)
     assert events.published(queue) == []
 
 
 def test_a_denial_under_a_condition_stands_in_no_way(events: Events) -> None:
     queue = events.rule(ALLOW, {**REFUSE, "Condition": PLAINTEXT})
-    events.happen(queue, **FAILED)
+    events.happen(queue, **FAILED_BUILD)
     assert len(events.published(queue)) == 1
 
 
 def test_nothing_is_published_where_a_value_breaks_the_text(events: Events) -> None:
     queue = events.rule(ALLOW)
-    events.happen(queue, **{**FAILED, "build-status": 'a "quoted" word'})
+    events.happen(queue, **{**FAILED_BUILD, "build-status": 'a "quoted" word'})
     assert events.published(queue) == []
 
 

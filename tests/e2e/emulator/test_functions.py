@@ -16,7 +16,7 @@ from tests.support.embedded_app.stacks import Stacks
 DESCRIBE = "recorder.handler.describe"
 
 
-def invoked(aws: EmbeddedAws, name: str, event: Any, **options: Any) -> tuple[str, Any]:
+def invoke_function(aws: EmbeddedAws, name: str, event: Any, **options: Any) -> tuple[str, Any]:
     """What kind of error a call ended with, and its payload."""
     answer = client(aws, "lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode(), **options)
     return answer.get("FunctionError", ""), json.loads(answer["Payload"].read())
@@ -50,10 +50,10 @@ def test_an_update_brings_new_code_and_forgets_what_the_template_has_dropped(
 
     stacks.create("versions", version(1, environment={"X": "1"}, MemorySize=512))
     name = stacks.physical_ids("versions")["F"]
-    assert invoked(aws, name, {}) == ("", [1, True])
+    assert invoke_function(aws, name, {}) == ("", [1, True])
     assert stacks.update("versions", version(2)) == "UPDATE_COMPLETE"
     assert stacks.physical_ids("versions")["F"] == name
-    assert invoked(aws, name, {}) == ("", [2, False])
+    assert invoke_function(aws, name, {}) == ("", [2, False])
     assert client(aws, "lambda").get_function_configuration(FunctionName=name)["MemorySize"] == 128
 
 
@@ -107,9 +107,9 @@ def test_two_functions_cannot_have_one_name(stacks: Stacks, recorder: dict[str, 
 
 
 @pytest.fixture(scope="module")
-def described(running: tuple[EmbeddedAws, Any]) -> str:
+def function_role(aws_and_host: tuple[EmbeddedAws, Any]) -> str:
     """The name of a function that describes its call."""
-    aws = running[0]
+    aws = aws_and_host[0]
     code = upload(aws, "recorder.zip", archive())
     declared_function = function(code, DESCRIBE, FunctionName="described", environment={"MODE": "fast"})
     assert Stacks(aws).create("described", {"Role": ROLE, "F": declared_function}) == "CREATE_COMPLETE"
@@ -117,34 +117,34 @@ def described(running: tuple[EmbeddedAws, Any]) -> str:
 
 
 def test_a_handler_gets_its_own_environment_and_clients_that_lead_back(
-    aws: EmbeddedAws, described: str, monkeypatch: pytest.MonkeyPatch
+    aws: EmbeddedAws, function_role: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "the user's own")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    kind, answer = invoked(aws, described, {"a": [1]})
+    kind, answer = invoke_function(aws, function_role, {"a": [1]})
     assert kind == ""
     assert answer["event"] == {"a": [1]}
     assert answer["account"] == "123456789012"
     assert answer["environment"] == {
-        "AWS_LAMBDA_FUNCTION_NAME": described,
+        "AWS_LAMBDA_FUNCTION_NAME": function_role,
         "AWS_REGION": "us-east-1",
         "BUCKET": "data",
         "MODE": "fast",
     }
 
 
-def test_a_handler_knows_its_call(aws: EmbeddedAws, described: str) -> None:
-    _, first = invoked(aws, described, {})
-    _, second = invoked(aws, described, {})
-    arn = f"arn:aws:lambda:us-east-1:123456789012:function:{described}"
-    assert first["function"] == [described, arn]
+def test_a_handler_knows_its_call(aws: EmbeddedAws, function_role: str) -> None:
+    _, first = invoke_function(aws, function_role, {})
+    _, second = invoke_function(aws, function_role, {})
+    arn = f"arn:aws:lambda:us-east-1:123456789012:function:{function_role}"
+    assert first["function"] == [function_role, arn]
     assert 0 < first["remaining"] <= 20_000
     assert first["request"] != second["request"]
 
 
-def test_a_failing_handler_is_told_in_its_own_words(aws: EmbeddedAws, described: str) -> None:
-    kind, answer = invoked(aws, described, {"fail": "no such variant"})
+def test_a_failing_handler_is_told_in_its_own_words(aws: EmbeddedAws, function_role: str) -> None:
+    kind, answer = invoke_function(aws, function_role, {"fail": "no such variant"})
     assert kind == "Unhandled"
     assert (answer["errorType"], answer["errorMessage"]) == ("ValueError", "no such variant")
     assert any("describe" in line for line in answer["stackTrace"])
@@ -155,14 +155,14 @@ def test_a_function_has_its_time_and_no_more(
 ) -> None:
     hasty = function(recorder, DESCRIBE, FunctionName="hasty", Timeout=1)
     stacks.create("hasty", {"Role": ROLE, "F": hasty})
-    kind, answer = invoked(aws, "hasty", {"wait": True})
+    kind, answer = invoke_function(aws, "hasty", {"wait": True})
     assert (kind, answer["errorMessage"]) == ("Unhandled", "Task timed out after 1.00 seconds")
 
 
-def test_what_a_function_says_is_in_its_log_group(aws: EmbeddedAws, described: str) -> None:
-    invoked(aws, described, {"fail": "said aloud"})
+def test_what_a_function_says_is_in_its_log_group(aws: EmbeddedAws, function_role: str) -> None:
+    invoke_function(aws, function_role, {"fail": "said aloud"})
     logs = client(aws, "logs")
-    events = logs.filter_log_events(logGroupName=f"/aws/lambda/{described}")["events"]
+    events = logs.filter_log_events(logGroupName=f"/aws/lambda/{function_role}")["events"]
     messages = [event["message"] for event in events]
     assert "described" in messages
     assert "ValueError: said aloud" in messages
@@ -190,7 +190,7 @@ def test_a_function_that_cannot_be_called_is_told_as_lambda_tells_it(
 ) -> None:
     code = upload(aws, f"{name}.zip", archive(sources))
     stacks.create(name, {"Role": ROLE, "F": function(code, "f.handler", FunctionName=name)})
-    kind, answer = invoked(aws, name, {})
+    kind, answer = invoke_function(aws, name, {})
     assert (kind, answer["errorMessage"]) == ("Unhandled", reason)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from tests.support.builds import IMAGE, Builds, commands, zipped
+from tests.support.builds import IMAGE, Builds, commands, zip_files
 from tests.support.container_images import DOCKER
 from tests.support.embedded_app.clients import client
 
@@ -46,7 +46,7 @@ def test_a_privileged_build_pushes_an_image_that_the_registry_describes(
         ),
         Environment=environment(is_privileged=True),
     )
-    source = builds.source("image.zip", zipped({"Dockerfile": DOCKERFILE, "model.py": "x = 1\n"}))
+    source = builds.source("image.zip", zip_files({"Dockerfile": DOCKERFILE, "model.py": "x = 1\n"}))
     override = {"sourceTypeOverride": "S3", "sourceLocationOverride": source}
     spec = builds.api.batch_get_projects(names=[project])["projects"][0]["source"]["buildspec"]
     build = builds.ended(builds.start(project, buildspecOverride=spec, **override))

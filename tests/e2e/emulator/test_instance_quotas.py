@@ -16,7 +16,7 @@ from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.embedded_app.updates import TYPE, create_config, variants_of
 
 OF_TYPE, OF_POOL = f"{TYPE} for endpoint usage", "ml.g6.xlarge for endpoint usage"
-OF_ALL = "Number of instances across active endpoints"
+TOTAL_QUOTA = "Number of instances across active endpoints"
 POOLS = [{"InstanceType": TYPE, "Priority": 1}, {"InstanceType": "ml.g6.xlarge", "Priority": 2}]
 PLENTY = 1000
 
@@ -30,7 +30,7 @@ def sagemaker(aws: EmbeddedAws) -> Iterator[Any]:
         api.delete_endpoint(EndpointName=summary["EndpointName"])
     for endpoint_config in api.list_endpoint_configs()["EndpointConfigs"]:
         api.delete_endpoint_config(EndpointConfigName=endpoint_config["EndpointConfigName"])
-    for name in (OF_TYPE, OF_POOL, OF_ALL):
+    for name in (OF_TYPE, OF_POOL, TOTAL_QUOTA):
         put_quota(name, PLENTY)
 
 
@@ -39,7 +39,7 @@ def put_quota(name: str, value: float) -> None:
     cast("EmbeddedServiceQuotas", backend).put("sagemaker", name, name, value)
 
 
-def create_pooled(sagemaker: Any, name: str, count: int = 1, **more: Any) -> None:
+def create_pool_config(sagemaker: Any, name: str, count: int = 1, **more: Any) -> None:
     """A configuration of a variant with two pools."""
     create_config(sagemaker, "any")
     sagemaker.delete_endpoint_config(EndpointConfigName="any")
@@ -58,7 +58,7 @@ def refusal(limit: str, maximum: int, used_number: int, delta: int) -> str:
     )
 
 
-def refused(call: Any, **arguments: Any) -> str:
+def refusal_message(call: Any, **arguments: Any) -> str:
     with pytest.raises(ClientError) as refusal:
         call(**arguments)
     assert refusal.value.response["Error"]["Code"] == "ResourceLimitExceeded"
@@ -69,22 +69,22 @@ def test_an_endpoint_beyond_the_quota_of_its_type_is_not_created(sagemaker: Any)
     create_config(sagemaker, "two", {"InitialInstanceCount": 2})
     put_quota(OF_TYPE, 3)
     sagemaker.create_endpoint(EndpointName="first", EndpointConfigName="two")
-    message = refused(sagemaker.create_endpoint, EndpointName="second", EndpointConfigName="two")
+    message = refusal_message(sagemaker.create_endpoint, EndpointName="second", EndpointConfigName="two")
     assert message == refusal(OF_TYPE, 3, 2, 2)
     assert [endpoint["EndpointName"] for endpoint in sagemaker.list_endpoints()["Endpoints"]] == ["first"]
 
 
 def test_the_quota_of_every_pools_type_is_checked_and_none_is_skipped(sagemaker: Any) -> None:
-    create_pooled(sagemaker, "pooled", 2)
+    create_pool_config(sagemaker, "pooled", 2)
     put_quota(OF_POOL, 0)
-    message = refused(sagemaker.create_endpoint, EndpointName="a", EndpointConfigName="pooled")
+    message = refusal_message(sagemaker.create_endpoint, EndpointName="a", EndpointConfigName="pooled")
     assert message == refusal(OF_POOL, 0, 0, 2)
     put_quota(OF_POOL, 2)
     sagemaker.create_endpoint(EndpointName="a", EndpointConfigName="pooled")
 
 
 def test_instances_of_pools_run_in_the_first_and_are_described_by_their_types(sagemaker: Any) -> None:
-    create_pooled(sagemaker, "pooled", 2)
+    create_pool_config(sagemaker, "pooled", 2)
     sagemaker.create_endpoint(EndpointName="a", EndpointConfigName="pooled")
     assert variants_of(sagemaker, "a")["AllTraffic"]["InstancePools"] == [
         {"InstanceType": TYPE, "CurrentInstanceCount": 2},
@@ -101,7 +101,7 @@ def test_a_shadow_variant_counts_as_well(sagemaker: Any) -> None:
         ShadowProductionVariants=[{**variant, "VariantName": "b"}],
     )
     put_quota(OF_TYPE, 1)
-    message = refused(sagemaker.create_endpoint, EndpointName="a", EndpointConfigName="shadowed")
+    message = refusal_message(sagemaker.create_endpoint, EndpointName="a", EndpointConfigName="shadowed")
     assert message == refusal(OF_TYPE, 1, 0, 2)
 
 
@@ -110,7 +110,7 @@ def test_an_update_needs_room_for_its_second_fleet(sagemaker: Any) -> None:
     create_config(sagemaker, "again", {"InitialInstanceCount": 2})
     sagemaker.create_endpoint(EndpointName="a", EndpointConfigName="two")
     put_quota(OF_TYPE, 3)
-    message = refused(sagemaker.update_endpoint, EndpointName="a", EndpointConfigName="again")
+    message = refusal_message(sagemaker.update_endpoint, EndpointName="a", EndpointConfigName="again")
     assert message == refusal(OF_TYPE, 3, 2, 2)
     assert sagemaker.describe_endpoint(EndpointName="a")["EndpointStatus"] == "InService"
     put_quota(OF_TYPE, 4)
@@ -127,7 +127,7 @@ def test_a_scaled_variants_second_fleet_has_as_many_instances_as_run(sagemaker: 
     )
     put_quota(OF_TYPE, 5)
     update = {"EndpointName": "a", "EndpointConfigName": "again"}
-    message = refused(sagemaker.update_endpoint, **update, RetainAllVariantProperties=True)
+    message = refusal_message(sagemaker.update_endpoint, **update, RetainAllVariantProperties=True)
     assert message == refusal(OF_TYPE, 5, 3, 3)
 
 
@@ -139,17 +139,17 @@ def test_a_rolling_update_needs_room_for_a_batch(sagemaker: Any) -> None:
     half = {"Type": "CAPACITY_PERCENT", "Value": 50}
     rolling_policy = {"RollingUpdatePolicy": {"MaximumBatchSize": half, "WaitIntervalInSeconds": 60}}
     update = {"EndpointName": "a", "EndpointConfigName": "again", "DeploymentConfig": rolling_policy}
-    assert refused(sagemaker.update_endpoint, **update) == refusal(OF_TYPE, 5, 4, 2)
+    assert refusal_message(sagemaker.update_endpoint, **update) == refusal(OF_TYPE, 5, 4, 2)
     put_quota(OF_TYPE, 6)
     sagemaker.update_endpoint(**update)
 
 
 def test_instances_of_all_types_count_against_one_quota_once(sagemaker: Any) -> None:
-    create_pooled(sagemaker, "pooled", 2)
-    put_quota(OF_ALL, 2)
+    create_pool_config(sagemaker, "pooled", 2)
+    put_quota(TOTAL_QUOTA, 2)
     sagemaker.create_endpoint(EndpointName="a", EndpointConfigName="pooled")
-    message = refused(sagemaker.create_endpoint, EndpointName="b", EndpointConfigName="pooled")
-    assert message == refusal(OF_ALL, 2, 2, 2)
+    message = refusal_message(sagemaker.create_endpoint, EndpointName="b", EndpointConfigName="pooled")
+    assert message == refusal(TOTAL_QUOTA, 2, 2, 2)
 
 
 def test_without_a_quota_nothing_is_limited(aws: EmbeddedAws) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_gateway import ask
-from tests.support.embedded_keys import KEYS, signed
+from tests.support.embedded_keys import KEYS, sign_request
 from tests.support.other_user import run_as_other_user
 from triton_fleet.local.state import LocalState, Supervisor
 
@@ -37,7 +37,7 @@ def test_hosts_that_are_no_names_of_this_machine_are_refused_even_where_a_reques
 ) -> None:
     path, port = "/_fleet/status", urlsplit(gateway.url).port
     for name in (host, f"{host}:{port}"):
-        headers = signed("GET", f"http://{name}{path}", {"Host": name}, service="fleet")
+        headers = sign_request("GET", f"http://{name}{path}", {"Host": name}, service="fleet")
         assert ask(gateway, "GET", path, headers)[0] == status, name
 
 

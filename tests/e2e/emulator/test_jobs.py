@@ -12,7 +12,7 @@ from tests.support.jobs import BUCKET, FOLDER, IMAGE, Jobs, Kind
 from tests.support.running_aws import running_aws
 
 KINDS: list[Kind] = ["processing", "training"]
-both = pytest.mark.parametrize("kind", KINDS)
+for_both_kinds = pytest.mark.parametrize("kind", KINDS)
 HANG = "trap 'echo ended in order; exit 21' TERM; echo running; while :; do sleep 0.05; done"
 
 
@@ -27,7 +27,7 @@ def jobs() -> Iterator[Jobs]:
         yield jobs
 
 
-@both
+@for_both_kinds
 def test_a_job_runs_its_entrypoint_with_its_inputs_on_the_gpu_of_its_instance(jobs: Jobs, kind: Kind) -> None:
     folder = FOLDER[kind]
     command = ["bash", f"{folder}/run.sh", "hello", f"{folder}/more"]
@@ -62,7 +62,7 @@ def ends_with_files(jobs: Jobs, kind: Kind, name: str, command: str) -> list[str
     return [content["Key"].removeprefix(f"out/{name}/") for content in contents]
 
 
-@both
+@for_both_kinds
 def test_files_of_an_output_are_uploaded_and_links_to_this_machines_files_are_not(
     jobs: Jobs, kind: Kind
 ) -> None:
@@ -71,12 +71,12 @@ def test_files_of_an_output_are_uploaded_and_links_to_this_machines_files_are_no
     assert ends_with_files(jobs, kind, f"{kind}-leaves", command) == [f"{below}a", f"{below}b/c"]
 
 
-@both
+@for_both_kinds
 def test_a_job_that_fails_uploads_nothing(jobs: Jobs, kind: Kind) -> None:
     assert ends_with_files(jobs, kind, f"{kind}-fails-late", "echo 1 > $0/a; exit 1") == []
 
 
-@both
+@for_both_kinds
 def test_an_isolated_job_has_neither_credentials_nor_an_address_of_aws(jobs: Jobs, kind: Kind) -> None:
     isolated = {"EnableNetworkIsolation": True}
     names = ["bash", "-c", "echo none; env | grep -E '^(AWS|ECS)' || true"]
@@ -89,7 +89,7 @@ def test_an_isolated_job_has_neither_credentials_nor_an_address_of_aws(jobs: Job
     assert any(line.startswith("AWS_ENDPOINT_URL=") for line in jobs.lines(kind, other_text))
 
 
-@both
+@for_both_kinds
 def test_an_entrypoint_that_fails_tells_why_in_the_jobs_status(jobs: Jobs, kind: Kind) -> None:
     words = "echo 'wrong GPU' | tee $0/message > $0/failure; exit 11"
     name = jobs.start(kind, f"{kind}-fails", ["bash", "-c", words, "/opt/ml/output"])
@@ -101,7 +101,7 @@ def test_an_entrypoint_that_fails_tells_why_in_the_jobs_status(jobs: Jobs, kind:
     assert "wrong GPU" in exit_message
 
 
-@both
+@for_both_kinds
 def test_a_job_that_is_stopped_may_end_in_order(jobs: Jobs, kind: Kind) -> None:
     name = jobs.start(kind, f"{kind}-stopped", ["bash", "-c", HANG])
     jobs.said(kind, name, "running")

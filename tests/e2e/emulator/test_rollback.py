@@ -76,11 +76,11 @@ def test_a_rollback_that_fails_says_so(
     stacks.create("stuck", endpoint("stuck"))
     serve = host.serve
 
-    def serve_once(deployed_value: Any) -> None:
+    def serve_first(deployed_value: Any) -> None:
         serve(deployed_value)
         host.failure = "the GPU is gone"
 
-    monkeypatch.setattr(host, "serve", serve_once)
+    monkeypatch.setattr(host, "serve", serve_first)
     broken_values = {**endpoint("stuck", image="new"), "Topic": TOPIC, "Broken": absent_model()}
     broken_values["Broken"]["DependsOn"] = ["Endpoint", "Topic"]
     assert stacks.update("stuck", broken_values) == "UPDATE_ROLLBACK_FAILED"

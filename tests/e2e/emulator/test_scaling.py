@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.embedded_app.scaling import OTHER, TRACKING, actions, code_of, registered, serve, target
+from tests.support.embedded_app.scaling import (
+    OTHER_TARGET,
+    TRACKING_POLICY,
+    actions,
+    code_of,
+    registered_target,
+    serve,
+    target,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,42 +50,45 @@ def test_a_variant_is_never_scaled_to_nothing_except_for_asynchronous_inference(
     assert code_of(refusal) == "ValidationException"
     serve(sagemaker, "idle", AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://data/out"}})
     scaling.register_scalable_target(**target("idle"), MinCapacity=0, MaxCapacity=2)
-    assert registered(scaling, target("idle"))["MinCapacity"] == 0
+    assert registered_target(scaling, target("idle"))["MinCapacity"] == 0
 
 
 def test_capacities_are_needed_once_and_may_be_zero_where_the_service_lets_them(scaling: Any) -> None:
     with pytest.raises(ClientError, match="Both MinCapacity and MaxCapacity are needed"):
-        scaling.register_scalable_target(**OTHER, MaxCapacity=2)
+        scaling.register_scalable_target(**OTHER_TARGET, MaxCapacity=2)
     with pytest.raises(ClientError, match="Maximum capacity cannot be less than minimum capacity"):
-        scaling.register_scalable_target(**OTHER, MinCapacity=3, MaxCapacity=2)
-    scaling.register_scalable_target(**OTHER, MinCapacity=1, MaxCapacity=2)
-    scaling.register_scalable_target(**OTHER, MinCapacity=0)
-    values = registered(scaling, OTHER)
+        scaling.register_scalable_target(**OTHER_TARGET, MinCapacity=3, MaxCapacity=2)
+    scaling.register_scalable_target(**OTHER_TARGET, MinCapacity=1, MaxCapacity=2)
+    scaling.register_scalable_target(**OTHER_TARGET, MinCapacity=0)
+    values = registered_target(scaling, OTHER_TARGET)
     assert (values["MinCapacity"], values["MaxCapacity"]) == (0, 2)
     scaling.put_scheduled_action(
-        **OTHER,
+        **OTHER_TARGET,
         ScheduledActionName="night",
         Schedule="rate(1 day)",
         ScalableTargetAction={"MinCapacity": 0, "MaxCapacity": 0},
     )
-    assert actions(scaling, OTHER)["night"]["ScalableTargetAction"] == {"MinCapacity": 0, "MaxCapacity": 0}
-    scaling.deregister_scalable_target(**OTHER)
+    assert actions(scaling, OTHER_TARGET)["night"]["ScalableTargetAction"] == {
+        "MinCapacity": 0,
+        "MaxCapacity": 0,
+    }
+    scaling.deregister_scalable_target(**OTHER_TARGET)
 
 
 def test_a_target_shows_its_role_and_all_three_suspensions(scaling: Any, sagemaker: Any) -> None:
     serve(sagemaker, "suspended")
     scaling.register_scalable_target(**target("suspended"), MinCapacity=1, MaxCapacity=2)
-    states = [registered(scaling, target("suspended"))["SuspendedState"]]
+    states = [registered_target(scaling, target("suspended"))["SuspendedState"]]
     scaling.register_scalable_target(
         **target("suspended"), SuspendedState={"DynamicScalingInSuspended": True}
     )
     scaling.register_scalable_target(
         **target("suspended"), SuspendedState={"ScheduledScalingSuspended": True}
     )
-    states.append(registered(scaling, target("suspended"))["SuspendedState"])
+    states.append(registered_target(scaling, target("suspended"))["SuspendedState"])
     names = ("DynamicScalingInSuspended", "DynamicScalingOutSuspended", "ScheduledScalingSuspended")
     assert [[state[name] for name in names] for state in states] == [[False] * 3, [True, False, True]]
-    values = registered(scaling, target("suspended"))
+    values = registered_target(scaling, target("suspended"))
     assert (values["MinCapacity"], values["MaxCapacity"]) == (1, 2)
     assert values["RoleARN"].endswith("/AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint")
 
@@ -93,7 +104,7 @@ def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_ot
             **expected_target,
             PolicyName="requests",
             PolicyType="TargetTrackingScaling",
-            TargetTrackingScalingPolicyConfiguration=TRACKING,
+            TargetTrackingScalingPolicyConfiguration=TRACKING_POLICY,
         )
         scaling.put_scheduled_action(
             **expected_target,
@@ -107,7 +118,7 @@ def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_ot
     assert scaling.describe_scaling_policies(**target("leaving", "v"))["ScalingPolicies"] == []
     assert actions(scaling, target("leaving", "v")) == {}
     [policy] = scaling.describe_scaling_policies(**target("leaving", "v2"))["ScalingPolicies"]
-    assert policy["TargetTrackingScalingPolicyConfiguration"] == TRACKING
+    assert policy["TargetTrackingScalingPolicyConfiguration"] == TRACKING_POLICY
     assert set(actions(scaling, target("leaving", "v2"))) == {"day"}
     scaling.register_scalable_target(**target("leaving", "v"), MinCapacity=1, MaxCapacity=2)
     assert scaling.describe_scaling_policies(**target("leaving", "v"))["ScalingPolicies"] == []
@@ -118,7 +129,7 @@ def test_what_is_not_there_is_not_found(scaling: Any, sagemaker: Any) -> None:
     text = "service namespace: sagemaker, resource ID: endpoint/bare/variant/AllTraffic, scalable dimension: "
     tracking_values = {
         "PolicyType": "TargetTrackingScaling",
-        "TargetTrackingScalingPolicyConfiguration": TRACKING,
+        "TargetTrackingScalingPolicyConfiguration": TRACKING_POLICY,
     }
     put = {"Schedule": "rate(1 day)", "ScalableTargetAction": {"MinCapacity": 1}}
     policy, action = {"PolicyName": "p"}, {"ScheduledActionName": "a"}
@@ -157,7 +168,7 @@ def test_a_policy_that_is_put_again_keeps_its_arn(scaling: Any, sagemaker: Any) 
             **target("tracked"),
             PolicyName="requests",
             PolicyType="TargetTrackingScaling",
-            TargetTrackingScalingPolicyConfiguration={**TRACKING, "TargetValue": value},
+            TargetTrackingScalingPolicyConfiguration={**TRACKING_POLICY, "TargetValue": value},
         )["PolicyARN"]
         for value in (70.0, 50.0)
     ]

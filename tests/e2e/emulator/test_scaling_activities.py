@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
-from tests.support.embedded_app.scaling import TRACKING, serve, target
+from tests.support.embedded_app.scaling import TRACKING_POLICY, serve, target
 from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.embedded_app.updates import variants_of
 from tests.support.endpoint_capacity import await_service
@@ -50,7 +50,7 @@ def activities(scaling: Any, name: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def scaled(sagemaker: Any, scaling: Any, name: str, **is_suspended: bool) -> None:
+def register_scaling(sagemaker: Any, scaling: Any, name: str, **is_suspended: bool) -> None:
     """Serve an endpoint with a scaling policy."""
     serve(sagemaker, name)
     scaling.register_scalable_target(
@@ -60,7 +60,7 @@ def scaled(sagemaker: Any, scaling: Any, name: str, **is_suspended: bool) -> Non
         **target(name),
         PolicyName="load",
         PolicyType="TargetTrackingScaling",
-        TargetTrackingScalingPolicyConfiguration=TRACKING,
+        TargetTrackingScalingPolicyConfiguration=TRACKING_POLICY,
     )
 
 
@@ -98,7 +98,7 @@ def test_what_changes_an_endpoint_in_progress_is_refused_in_sagemakers_words(
 def test_an_alarm_begins_an_activity_that_ends_with_its_instances(
     aws: EmbeddedAws, sagemaker: Any, scaling: Any, slow: RecordingHost
 ) -> None:
-    scaled(sagemaker, scaling, "loaded")
+    register_scaling(sagemaker, scaling, "loaded")
     aws.scale("loaded", 9, region="us-east-1")
     assert counts(sagemaker, "loaded") == ("Updating", 1, 4)
     [(status, description, cause)] = activities(scaling, "loaded")
@@ -112,7 +112,7 @@ def test_an_alarm_begins_an_activity_that_ends_with_its_instances(
 def test_a_suspended_target_begins_no_activity_and_finishes_the_one_in_progress(
     aws: EmbeddedAws, sagemaker: Any, scaling: Any, slow: RecordingHost
 ) -> None:
-    scaled(sagemaker, scaling, "suspended")
+    register_scaling(sagemaker, scaling, "suspended")
     aws.scale("suspended", 2, region="us-east-1")
     scaling.register_scalable_target(
         **target("suspended"),
@@ -129,7 +129,7 @@ def test_a_suspended_target_begins_no_activity_and_finishes_the_one_in_progress(
 def test_an_activity_that_meets_an_update_fails(
     aws: EmbeddedAws, sagemaker: Any, scaling: Any, slow: RecordingHost
 ) -> None:
-    scaled(sagemaker, scaling, "met")
+    register_scaling(sagemaker, scaling, "met")
     set_instances(sagemaker, "met", 2)
     aws.scale("met", 4, region="us-east-1")
     scaling_activities = scaling.describe_scaling_activities(**target("met"))["ScalingActivities"]

@@ -19,7 +19,7 @@ from botocore.exceptions import ClientError
 from fleet_emulator import signatures
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_gateway import ask
-from tests.support.embedded_keys import KEYS, signed
+from tests.support.embedded_keys import KEYS, sign_request
 from tests.support.jumped_clock import JUMPS, client_clock, jump, later
 from triton_fleet.awsapi.emulator import Keys, local_session
 
@@ -42,7 +42,7 @@ def refusal(
     return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
 
 
-EXPIRED = (
+EXPIRED_MESSAGE = (
     r"Signature expired: (\d{8}T\d{6}Z) is now earlier than \d{8}T\d{6}Z \(\d{8}T\d{6}Z - 15 min\.\)"
     r"|Signature not yet current: (\d{8}T\d{6}Z) is still later than \d{8}T\d{6}Z \(\d{8}T\d{6}Z \+ 15 min\.\)"
 )
@@ -100,7 +100,7 @@ def test_a_key_without_its_signature_and_a_changed_body_are_refused(gateway: Emb
     path = urlsplit(url).path
     unsigned = {"Authorization": f"AWS4-HMAC-SHA256 {named_text}/sagemaker/aws4_request"}
     assert ask(gateway, "POST", path, unsigned)[0] == 403
-    headers = signed("POST", url, {}, service="sagemaker", body="{}")
+    headers = sign_request("POST", url, {}, service="sagemaker", body="{}")
     assert ask(gateway, "POST", path, headers, "{}")[0] == 200
     assert ask(gateway, "POST", path, headers, "[]")[0] == 403
     assert ask(gateway, "POST", f"{path}?a=b", headers, "{}")[0] == 403
@@ -116,11 +116,11 @@ def test_a_body_that_is_not_the_one_whose_digest_was_signed_is_refused_as_s3_ref
     url = f"{gateway.url}/digests/key"
     local_session("us-east-1", KEYS).client("s3", endpoint_url=gateway.url).create_bucket(Bucket="digests")
     digest = {"X-Amz-Content-Sha256": sha256(CONTENT.encode()).hexdigest()}
-    headers = signed("PUT", url, digest, service="s3", body=CONTENT)
+    headers = sign_request("PUT", url, digest, service="s3", body=CONTENT)
     assert ask(gateway, "PUT", urlsplit(url).path, headers, body(CONTENT, is_chunked))[0] == 200
     status, text = ask(gateway, "PUT", urlsplit(url).path, headers, body("BBBB", is_chunked))
     assert (status, "<Code>XAmzContentSHA256Mismatch</Code>" in text) == (400, True)
-    assert ask(gateway, "GET", urlsplit(url).path, signed("GET", url, {}, service="s3"))[1] == CONTENT
+    assert ask(gateway, "GET", urlsplit(url).path, sign_request("GET", url, {}, service="s3"))[1] == CONTENT
 
 
 @pytest.mark.parametrize("is_chunked", [False, True], ids=["one length", "chunks"])
@@ -132,7 +132,7 @@ def test_a_digest_in_a_header_does_not_stand_for_another_body_of_another_service
         "Content-Type": "application/x-www-form-urlencoded",
         "X-Amz-Content-Sha256": sha256(form.encode()).hexdigest(),
     }
-    headers = signed("POST", f"{gateway.url}/", named_values, service="iam", body=form)
+    headers = sign_request("POST", f"{gateway.url}/", named_values, service="iam", body=form)
     assert "<ListRolesResult>" in ask(gateway, "POST", "/", headers, body(form, is_chunked))[1]
     status, text = ask(gateway, "POST", "/", headers, body(other_text, is_chunked))
     assert (status, "<Code>SignatureDoesNotMatch</Code>" in text) == (403, True)
@@ -150,14 +150,14 @@ def test_a_body_that_is_not_signed_may_be_any(gateway: EmbeddedAws, payload: str
     s3.create_bucket(Bucket="unsigned")
     named_values = {"X-Amz-Content-Sha256": payload, "X-Amz-Decoded-Content-Length": str(len(CONTENT))}
     named_values |= {"Content-Encoding": "aws-chunked"} if sent_text != CONTENT else {}
-    headers = signed("PUT", url, named_values, service="s3", body=CONTENT)
+    headers = sign_request("PUT", url, named_values, service="s3", body=CONTENT)
     assert ask(gateway, "PUT", urlsplit(url).path, headers, sent_text)[0] == 200
     assert s3.get_object(Bucket="unsigned", Key="key")["Body"].read() == CONTENT.encode()
 
 
 def test_a_digest_that_is_none_is_refused(gateway: EmbeddedAws) -> None:
     url = f"{gateway.url}/digests/key"
-    headers = signed("PUT", url, {"X-Amz-Content-Sha256": "AAAA"}, service="s3", body=CONTENT)
+    headers = sign_request("PUT", url, {"X-Amz-Content-Sha256": "AAAA"}, service="s3", body=CONTENT)
     assert ask(gateway, "PUT", urlsplit(url).path, headers, CONTENT)[0] == 400
 
 
@@ -173,15 +173,15 @@ def test_a_url_that_was_signed_reads_that_object_alone_and_expires(gateway: Embe
     s3.create_bucket(Bucket="signed")
     s3.put_object(Bucket="signed", Key="a b+c", Body=b"content")
 
-    def presigned(seconds: int) -> str:
+    def presigned_url(seconds: int) -> str:
         parameters = {"Bucket": "signed", "Key": "a b+c"}
         place = urlsplit(s3.generate_presigned_url("get_object", Params=parameters, ExpiresIn=seconds))
         return f"{place.path}?{place.query}"
 
-    assert ask(gateway, "GET", presigned(60), {}) == (200, "content")
-    assert ask(gateway, "GET", presigned(60).replace("/signed/", "/other/"), {})[0] == 403
-    assert ask(gateway, "DELETE", presigned(60), {})[0] == 403
-    status, text = ask(gateway, "GET", presigned(-1), {})
+    assert ask(gateway, "GET", presigned_url(60), {}) == (200, "content")
+    assert ask(gateway, "GET", presigned_url(60).replace("/signed/", "/other/"), {})[0] == 403
+    assert ask(gateway, "DELETE", presigned_url(60), {})[0] == 403
+    status, text = ask(gateway, "GET", presigned_url(-1), {})
     assert (status, "Request has expired" in text) == (403, True)
 
 
@@ -195,8 +195,8 @@ def test_a_url_that_was_signed_reads_that_object_alone_and_expires(gateway: Embe
             "RequestTimeTooSkewed",
             "The difference between the request time and the current time is too large.",
         ),
-        ("iam", "list_roles", "SignatureDoesNotMatch", EXPIRED),
-        ("codebuild", "list_projects", "InvalidSignatureException", EXPIRED),
+        ("iam", "list_roles", "SignatureDoesNotMatch", EXPIRED_MESSAGE),
+        ("codebuild", "list_projects", "InvalidSignatureException", EXPIRED_MESSAGE),
     ],
 )
 def test_a_signature_ends_after_15_minutes_and_is_refused_as_aws_refuses_it(
@@ -225,7 +225,7 @@ def test_a_program_that_compares_the_clocks_of_an_answer_corrects_its_own(gatewa
     """As the AWS SDK for JavaScript does, with which the CDK CLI asks."""
     url = f"{gateway.url}/"
     ask_s3 = partial(ask, gateway, "GET", "/")
-    headers = signed("GET", url, {}, service="s3", at=datetime.now(UTC) - timedelta(hours=1))
+    headers = sign_request("GET", url, {}, service="s3", at=datetime.now(UTC) - timedelta(hours=1))
     place = urlsplit(gateway.url)
     connection = HTTPConnection(place.hostname or "", place.port, timeout=10)
     connection.request("GET", "/", headers=headers)
@@ -233,14 +233,14 @@ def test_a_program_that_compares_the_clocks_of_an_answer_corrects_its_own(gatewa
     date = parsedate_to_datetime(answer.headers["Date"])
     connection.close()
     assert answer.status == 403
-    assert ask_s3(signed("GET", url, {}, service="s3", at=date))[0] == 200
+    assert ask_s3(sign_request("GET", url, {}, service="s3", at=date))[0] == 200
 
 
 def test_an_hour_after_it_was_signed_a_captured_request_is_refused(
     gateway: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"{gateway.url}/endpoints/any/invocations"
-    headers = signed("POST", url, {}, service="sagemaker", body="{}")
+    headers = sign_request("POST", url, {}, service="sagemaker", body="{}")
     later(monkeypatch, signatures, timedelta(hours=1))
     status, text = ask(gateway, "POST", urlsplit(url).path, headers, "{}")
     assert (status, "Signature expired: " in text) == (403, True)
@@ -252,12 +252,15 @@ def test_a_clock_that_jumps_between_a_request_and_its_answer_locks_no_program_ou
 ) -> None:
     url = f"{gateway.url}/endpoints/any/invocations"
     path = urlsplit(url).path
-    headers = signed("POST", url, {}, service="sagemaker", body="{}")
+    headers = sign_request("POST", url, {}, service="sagemaker", body="{}")
     assert ask(gateway, "POST", path, headers, "{}")[0] == 200
     jump(monkeypatch, signatures, by)
     assert ask(gateway, "POST", path, headers, "{}")[0] == 200
     client_clock(monkeypatch, by)
-    assert ask(gateway, "POST", path, signed("POST", url, {}, service="sagemaker", body="{}"), "{}")[0] == 200
+    assert (
+        ask(gateway, "POST", path, sign_request("POST", url, {}, service="sagemaker", body="{}"), "{}")[0]
+        == 200
+    )
     later(monkeypatch, signatures, timedelta(minutes=16), wall=by)
     assert ask(gateway, "POST", path, headers, "{}")[0] == 403
 

@@ -158,7 +158,7 @@ def test_what_can_be_excluded_is_known(sagemaker: Any) -> None:
 def test_a_stack_retains_the_live_count_and_takes_a_new_capture(
     stacks: Stacks, sagemaker: Any, host: RecordingHost
 ) -> None:
-    def declared(image: str, sampling: int) -> dict[str, Any]:
+    def declared_shadow(image: str, sampling: int) -> dict[str, Any]:
         resources = endpoint("retaining-live", image=image)
         capture = {**CAPTURE, "InitialSamplingPercentage": sampling}
         resources["Config"]["Properties"]["DataCaptureConfig"] = capture
@@ -168,14 +168,14 @@ def test_a_stack_retains_the_live_count_and_takes_a_new_capture(
         }
         return resources
 
-    assert stacks.create("retaining-live", declared("one", 20)) == "CREATE_COMPLETE"
+    assert stacks.create("retaining-live", declared_shadow("one", 20)) == "CREATE_COMPLETE"
     assert variants_of(sagemaker, "retaining-live")["AllTraffic"]["CurrentInstanceCount"] == 1
     live = {"VariantName": "AllTraffic", "DesiredInstanceCount": 3}
     sagemaker.update_endpoint_weights_and_capacities(
         EndpointName="retaining-live", DesiredWeightsAndCapacities=[live]
     )
     await_service(sagemaker, "retaining-live")
-    assert stacks.update("retaining-live", declared("two", 80)) == "UPDATE_COMPLETE"
+    assert stacks.update("retaining-live", declared_shadow("two", 80)) == "UPDATE_COMPLETE"
     described_endpoint = sagemaker.describe_endpoint(EndpointName="retaining-live")
     assert described_endpoint["ProductionVariants"][0]["DesiredInstanceCount"] == 3
     assert described_endpoint["DataCaptureConfig"]["CurrentSamplingPercentage"] == 80

@@ -24,9 +24,9 @@ TWO = {"GpuUtilization": 60.0, "CpuUtilization": 70.0}
 
 
 @pytest.fixture(scope="module")
-def with_guard(running: tuple[EmbeddedAws, RecordingHost]) -> EmbeddedAws:
-    deploy_guard(running[0])
-    return running[0]
+def with_guard(aws_and_host: tuple[EmbeddedAws, RecordingHost]) -> EmbeddedAws:
+    deploy_guard(aws_and_host[0])
+    return aws_and_host[0]
 
 
 @pytest.fixture
@@ -45,7 +45,9 @@ def assert_scales(stack: GuardedStack, targets: dict[str, float], *, own: bool =
 
 
 @pytest.fixture(params=["rolled back", pytest.param("moved", marks=pytest.mark.nightly)])
-def changed(make: Callable[..., GuardedStack], request: pytest.FixtureRequest) -> tuple[GuardedStack, str]:
+def changed_stack(
+    make: Callable[..., GuardedStack], request: pytest.FixtureRequest
+) -> tuple[GuardedStack, str]:
     """A stack whose instance type was changed, for good or until its rollback; and its type."""
     stack = make(targets=TWO)
     broken_values = request.param == "rolled back"
@@ -60,9 +62,9 @@ def changed(make: Callable[..., GuardedStack], request: pytest.FixtureRequest) -
 
 
 def test_after_a_change_of_type_a_target_changes_and_a_policy_goes_and_comes_back(
-    changed: tuple[GuardedStack, str],
+    changed_stack: tuple[GuardedStack, str],
 ) -> None:
-    stack, type = changed
+    stack, type = changed_stack
     second_value = {**TWO, "GpuUtilization": 50.0}
     assert stack.update(type, targets=second_value) == "UPDATE_COMPLETE"
     assert stack.tracked() == second_value
@@ -72,16 +74,18 @@ def test_after_a_change_of_type_a_target_changes_and_a_policy_goes_and_comes_bac
     assert_scales(stack, second_value)
 
 
-def test_after_a_change_of_type_a_policy_that_goes_at_once_goes(changed: tuple[GuardedStack, str]) -> None:
-    stack, type = changed
+def test_after_a_change_of_type_a_policy_that_goes_at_once_goes(
+    changed_stack: tuple[GuardedStack, str],
+) -> None:
+    stack, type = changed_stack
     assert stack.update(type, targets={"GpuUtilization": 60.0}) == "UPDATE_COMPLETE"
     assert stack.tracked() == {"GpuUtilization": 60.0}
     assert stack.update(type, targets=TWO) == "UPDATE_COMPLETE"
     assert stack.tracked() == TWO
 
 
-def test_after_a_change_of_type_it_may_change_once_more(changed: tuple[GuardedStack, str]) -> None:
-    stack, type = changed
+def test_after_a_change_of_type_it_may_change_once_more(changed_stack: tuple[GuardedStack, str]) -> None:
+    stack, type = changed_stack
     second_value = OLD if type == NEW else NEW
     assert stack.update(second_value, targets=TWO) == "UPDATE_COMPLETE"
     assert stack.type() == second_value

@@ -15,15 +15,23 @@ from fleet_emulator.server import EmbeddedAws
 from scaling_guard.errors import GuardError
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.endpoint_capacity import await_service
-from tests.support.guarded_endpoint import NEW, OLD, OTHER, Account, Died, Guarded, StackIds
+from tests.support.guarded_endpoint import (
+    NEW,
+    OLD,
+    OTHER_CONFIG,
+    Account,
+    FunctionDeath,
+    GuardedEndpoint,
+    StackIds,
+)
 
 pytestmark = pytest.mark.nightly
 ORDERS = {"forward": ("before", "endpoint", "after"), "reverse": ("after", "endpoint", "before")}
-OWN = {OLD: ["Own-1"], OTHER: ["Own-1"], NEW: ["Own-2"]}
+OWN = {OLD: ["Own-1"], OTHER_CONFIG: ["Own-1"], NEW: ["Own-2"]}
 """The stack's policy, of one metric: another instance type is another policy."""
 
 
-class UpdateFailed(Exception):
+class UpdateError(Exception):
     """CloudFormation gives up an update, and rolls back."""
 
 
@@ -44,7 +52,7 @@ class Update:
     """
 
     def __init__(
-        self, endpoint: Guarded, stacks: StackIds, death: Death, *, repeats: bool, goal: str = NEW
+        self, endpoint: GuardedEndpoint, stacks: StackIds, death: Death, *, repeats: bool, goal: str = NEW
     ) -> None:
         self._guarded = endpoint
         self._stacks = stacks
@@ -59,7 +67,7 @@ class Update:
         endpoint.stack_id = self._stacks.calm
         try:
             self._forward(failure)
-        except (GuardError, UpdateFailed):
+        except (GuardError, UpdateError):
             endpoint.stack_id = self._stacks.rolling_back
             self._repeats = True
             for part in [part for part in order if part in self._touched]:
@@ -93,15 +101,15 @@ class Update:
         self._guard("before", self._goal, OLD)
         self._touched.append("endpoint")
         if failure == "in the endpoint":
-            raise UpdateFailed
+            raise UpdateError
         if failure != "silently":
             self._guarded.move(self._goal)
         if failure == "beside after":
-            raise UpdateFailed
+            raise UpdateError
         self._guard("after", self._goal, OLD)
         self._make_policies()
         if failure == "later":
-            raise UpdateFailed
+            raise UpdateError
 
     def _make_policies(self) -> None:
         """Make those that are new; the one that each replaces is deleted only in the clean-up."""
@@ -118,10 +126,10 @@ class Update:
             clients = self._guarded.account.dying(self._death.changes)
             try:
                 self._guarded.guard(step, config, clients, former=former)
-            except Died as died:
+            except FunctionDeath as died:
                 self._death.happened = True
                 if not self._repeats:
-                    raise UpdateFailed from died
+                    raise UpdateError from died
             else:
                 return
         self._guarded.guard(step, config, former=former)
@@ -138,13 +146,13 @@ def deaths(calls: range) -> Iterator[Death]:
 
 
 @pytest.fixture
-def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], Guarded]:
+def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], GuardedEndpoint]:
     """Endpoints on OLD with a scaling that has a bit of everything."""
     numbers = itertools.count()
     name = request.node.name.translate(str.maketrans(dict.fromkeys("[] _./", "-")))
 
-    def make() -> Guarded:
-        endpoint = Guarded(account, f"{name[-40:].strip('-')}-{next(numbers)}", stack_id="")
+    def make() -> GuardedEndpoint:
+        endpoint = GuardedEndpoint(account, f"{name[-40:].strip('-')}-{next(numbers)}", stack_id="")
         endpoint.serve(OLD)
         endpoint.scale()
         endpoint.put_policy("Own-1", 5)
@@ -169,7 +177,7 @@ WAYS = [
 
 
 def assert_scaling_is_as_it_was(
-    endpoint: Guarded, before: dict[str, object], death: Death, policy: str
+    endpoint: GuardedEndpoint, before: dict[str, object], death: Death, policy: str
 ) -> None:
     """The same but for the number in the name of the stack's policy, never suspended, and nothing is saved."""
     values = endpoint.registered()
@@ -180,10 +188,15 @@ def assert_scaling_is_as_it_was(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("goal", [NEW, OTHER])
+@pytest.mark.parametrize("goal", [NEW, OTHER_CONFIG])
 @pytest.mark.parametrize(("failure", "order", "calls"), WAYS)
 def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
-    make: Callable[[], Guarded], stack_ids: StackIds, failure: str, order: str, calls: range, goal: str
+    make: Callable[[], GuardedEndpoint],
+    stack_ids: StackIds,
+    failure: str,
+    order: str,
+    calls: range,
+    goal: str,
 ) -> None:
     number = 0
     for death in itertools.chain([Death(0, 0)], deaths(calls)):
@@ -198,10 +211,10 @@ def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("goal", [NEW, OTHER])
+@pytest.mark.parametrize("goal", [NEW, OTHER_CONFIG])
 @pytest.mark.parametrize("order", ORDERS)
 def test_scaling_ends_as_it_was_when_the_death_of_the_function_fails_the_update(
-    make: Callable[[], Guarded], stack_ids: StackIds, order: str, goal: str
+    make: Callable[[], GuardedEndpoint], stack_ids: StackIds, order: str, goal: str
 ) -> None:
     for death in deaths(range(1, 3)):
         endpoint = make()
@@ -211,12 +224,12 @@ def test_scaling_ends_as_it_was_when_the_death_of_the_function_fails_the_update(
         assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
 
 
-@pytest.mark.parametrize("goal", [NEW, OTHER])
+@pytest.mark.parametrize("goal", [NEW, OTHER_CONFIG])
 @pytest.mark.parametrize(("failure", "order"), [("nowhere", "forward"), ("later", "reverse")])
 def test_an_update_that_meets_scaling_and_its_rollback_leave_the_scaling_as_it_was(
     aws: EmbeddedAws,
     host: RecordingHost,
-    make: Callable[[], Guarded],
+    make: Callable[[], GuardedEndpoint],
     stack_ids: StackIds,
     failure: str,
     order: str,
@@ -242,7 +255,7 @@ def test_an_update_that_meets_scaling_and_its_rollback_leave_the_scaling_as_it_w
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_change_of_the_scaling_alone_and_its_rollback_end_with_one_policy(
-    make: Callable[[], Guarded], stack_ids: StackIds, order: str
+    make: Callable[[], GuardedEndpoint], stack_ids: StackIds, order: str
 ) -> None:
     """The endpoint's configuration stays: nothing is suspended, and nothing is waited for."""
     for failure, policy in {"later": "Own-1", "nowhere": "Own-2"}.items():

@@ -23,7 +23,7 @@ from tests.support.container_images import (
     digest_of,
     facts_of,
     layer,
-    named,
+    reference_of,
     refusal,
 )
 from tests.support.embedded_keys import KEYS
@@ -59,14 +59,16 @@ class OtherUrl:
 def test_a_url_that_s3_refuses_names_the_bucket(repository: ContainerRepository) -> None:
     repository.push([], tag="one")
     with pytest.raises(CannotRunError, match="HTTP status 403") as error_info:
-        registry.read_image(OtherUrl(repository.ecr, suffix="0"), named(repository), layers=False)
+        registry.read_image(OtherUrl(repository.ecr, suffix="0"), reference_of(repository), layers=False)
     assert f"{BUCKET}/*" in error_info.value.remedy
 
 
 def test_a_url_that_nobody_answers_cannot_be_read(repository: ContainerRepository) -> None:
     repository.push([], tag="one")
     with pytest.raises(CannotRunError, match="AWS does not answer"):
-        registry.read_image(OtherUrl(repository.ecr, "http://localhost:1/"), named(repository), layers=False)
+        registry.read_image(
+            OtherUrl(repository.ecr, "http://localhost:1/"), reference_of(repository), layers=False
+        )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_proxies_of_the_machine_are_not_for_the_embedded_aws(
     repository.push([layer(FILES)], tag="one")
     monkeypatch.setenv("HTTP_PROXY", "http://localhost:1")
     ecr = local_session("us-east-1", KEYS).client("ecr", endpoint_url=aws.url)
-    assert registry.read_image(ecr, named(repository), layers=True).facts.backends == ("python",)
+    assert registry.read_image(ecr, reference_of(repository), layers=True).facts.backends == ("python",)
 
 
 def test_a_layer_is_downloaded_by_the_proxy_of_the_machine(
@@ -186,7 +188,7 @@ def test_a_layer_that_this_python_cannot_read_leaves_its_facts_unknown(
     repository: ContainerRepository,
 ) -> None:
     repository.push([layer(FILES), b"\x28\xb5\x2f\xfd" + bytes(100)], tag="one")
-    image = registry.read_image(repository.ecr, named(repository), layers=True)
+    image = registry.read_image(repository.ecr, reference_of(repository), layers=True)
     assert image.unread == "a layer is compressed with Zstandard, which Python can read since 3.14"
     assert (image.facts.triton, image.facts.backends) == ("25.04", None)
 

@@ -16,7 +16,7 @@ from tests.support.container_images import (
     ContainerRepository,
     facts_of,
     layer,
-    named,
+    reference_of,
     refusal,
 )
 from tests.support.hostile_tar import END
@@ -31,8 +31,8 @@ ARM = {**TRITON, "architecture": "arm64"}
 
 def test_the_configuration_tells_versions_labels_and_the_platform(repository: ContainerRepository) -> None:
     digest = repository.push([layer(FILES)], tag="one")
-    image = registry.read_image(repository.ecr, named(repository), layers=False)
-    assert image.image == named(repository).at(digest)
+    image = registry.read_image(repository.ecr, reference_of(repository), layers=False)
+    assert image.image == reference_of(repository).at(digest)
     assert image.facts == ImageFacts(
         architecture="linux/amd64",
         media_type="application/vnd.docker.distribution.manifest.v2+json",
@@ -82,13 +82,13 @@ def test_of_an_index_the_image_for_our_instances_is_read(repository: ContainerRe
     attestation = repository.push([], {}, media_type=OCI)
     children = {"linux/arm64": other_text, "linux/amd64": ours, "unknown/unknown": attestation}
     index = repository.index(children, tag="one")
-    image = registry.read_image(repository.ecr, named(repository), layers=False)
+    image = registry.read_image(repository.ecr, reference_of(repository), layers=False)
     assert (image.image.digest, image.index) == (ours, index)
 
 
 def test_a_manifest_that_sagemaker_refuses_is_a_warning(repository: ContainerRepository) -> None:
     repository.push([], media_type=OCI, tag="one")
-    image = registry.read_image(repository.ecr, named(repository), layers=False)
+    image = registry.read_image(repository.ecr, reference_of(repository), layers=False)
     (finding,) = registry.manifest_findings(image)
     assert (finding.code, finding.severity) == ("FL635", "warning")
     assert "application/vnd.oci.image.manifest.v1+json, which SageMaker refuses" in finding.message
@@ -128,7 +128,7 @@ def test_a_digest_that_the_registry_has_no_longer_is_refused(repository: Contain
     with pytest.raises(
         FindingsError, match="the registry does not have, or no longer has, the digest"
     ) as error_info:
-        registry.read_image(repository.ecr, named(repository).at(digest), layers=False)
+        registry.read_image(repository.ecr, reference_of(repository).at(digest), layers=False)
     assert f"fleet images inspect {HOST}/{repository.name}:one" in error_info.value.findings[0].hint
 
 

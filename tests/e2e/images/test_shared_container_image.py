@@ -11,11 +11,11 @@ from tests.support.image_fleet import ACCOUNT, ImageFleet
 
 pytestmark = pytest.mark.nightly
 
-SHARED = 'mode: shared-container\nimage: {args: {PACKAGES: "pillow==13.0.0"}}\n'
+SHARED_KEYS = 'mode: shared-container\nimage: {args: {PACKAGES: "pillow==13.0.0"}}\n'
 
 
 def test_the_modes_own_image_is_built_locked_and_declared(fleet: ImageFleet) -> None:
-    fleet.folder.spec(SHARED, base=SPEC)
+    fleet.folder.spec(SHARED_KEYS, base=SPEC)
     text = fleet.succeed("images", "build", "--env", "dev")
     assert "sentences: built, triton-fleet-dev@sha256:" in text
     fleet.succeed("lock", "--env", "dev")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.support.embedded_app.stacks import TOPIC, absent_model
-from tests.support.prepared_account import DIGEST, IMAGE, OF_ALL, OF_TYPE, PreparedAccount
+from tests.support.prepared_account import DIGEST, IMAGE, OF_TYPE, TOTAL_QUOTA, PreparedAccount
 from triton_fleet.findings import Severity
 
 
@@ -19,7 +19,7 @@ def test_an_account_that_is_ready_exits_with_0_and_a_line_for_each_thing(account
         "✓ bootstrap: version 31; the templates need 6",
         "✓ foundation: triton-fleet-dev is in CREATE_COMPLETE",
         f"✓ quota: {OF_TYPE}: 20; sentences needs 1 at `instance.count`, 2 while one is updated",
-        f"✓ quota: {OF_ALL}: 100; sentences needs 1 at `instance.count`, 2 while one is updated",
+        f"✓ quota: {TOTAL_QUOTA}: 100; sentences needs 1 at `instance.count`, 2 while one is updated",
         f"✓ image: {IMAGE} exists, {DIGEST}",
         "✓ artifacts sentences: 1 of 1 in s3://triton-fleet-dev-123456789012-us-east-1/"
         + account.folder.resolve().archives[0].key,
@@ -38,7 +38,7 @@ def test_a_deployed_endpoint_is_as_ready_for_an_update(account: PreparedAccount)
 
 def test_what_a_deploy_makes_itself_only_warns(empty: PreparedAccount) -> None:
     empty.quota(OF_TYPE, 20)
-    empty.quota(OF_ALL, 100)
+    empty.quota(TOTAL_QUOTA, 100)
     report = empty.preflight()
     assert report.code == 0
     assert report.of("bootstrap") == ["! none; the templates need version 6"]

@@ -10,15 +10,15 @@ from tests.support.prepared_account import (
     BUCKET,
     DIGEST,
     IMAGE,
-    OF_ALL,
     OF_TYPE,
     STACK,
+    TOTAL_QUOTA,
     PreparedAccount,
     is_call,
     second_spec,
 )
 
-SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
+SCALING_KEYS = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
 
 
 def test_an_endpoints_stack_that_is_under_way_warns(account: PreparedAccount) -> None:
@@ -33,10 +33,10 @@ def test_an_endpoints_stack_that_is_under_way_warns(account: PreparedAccount) ->
 def test_a_quota_below_the_most_instances_is_an_error_at_the_key_that_says_them(
     account: PreparedAccount,
 ) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.folder.write("locks/dev/sentences.lock.yaml", LOCK)
     account.quota(OF_TYPE, 4)
-    others(account, 2)
+    create_endpoints(account, 2)
     report = account.preflight()
     assert report.code == 1
     text = (
@@ -55,7 +55,7 @@ def test_a_quota_below_the_most_instances_is_an_error_at_the_key_that_says_them(
 
 
 def test_an_update_without_room_beside_what_runs_is_an_error(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.deploy(count=5)
     account.quota(OF_TYPE, 9)
     report = account.preflight()
@@ -69,7 +69,7 @@ def test_an_update_without_room_beside_what_runs_is_an_error(account: PreparedAc
 
 
 def test_an_update_without_room_only_when_all_is_scaled_out_warns(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.deploy(count=4)
     account.quota(OF_TYPE, 8)
     report = account.preflight()
@@ -83,10 +83,10 @@ def test_endpoints_of_one_type_are_counted_together_and_all_types_against_the_to
 ) -> None:
     second_spec(account.folder, "images", "scaling: {min: 1, max: 3, gpu_utilization: 60}\n")
     account.quota(OF_TYPE, 3)
-    account.quota(OF_ALL, 3)
+    account.quota(TOTAL_QUOTA, 3)
     report = account.preflight()
     needs = "images needs 3 at `scaling.max`, sentences needs 1 at `instance.count`: 4 in total, 7 while one is updated"
-    assert report.of("quota") == [f"✗ {OF_TYPE}: 3; {needs}", f"✗ {OF_ALL}: 3; {needs}"]
+    assert report.of("quota") == [f"✗ {OF_TYPE}: 3; {needs}", f"✗ {TOTAL_QUOTA}: 3; {needs}"]
     assert account.preflight("sentences").of("quota")[0].startswith("✓ ")
 
 
@@ -103,7 +103,7 @@ def test_a_quota_that_is_not_told_warns(account: PreparedAccount) -> None:
 def test_quotas_are_looked_for_page_by_page_until_all_are_found(empty: PreparedAccount) -> None:
     empty.further_quotas(150)
     empty.quota(OF_TYPE, 20)
-    empty.quota(OF_ALL, 100)
+    empty.quota(TOTAL_QUOTA, 100)
     empty.further_quotas(300)
     assert [line[0] for line in empty.preflight().of("quota")] == ["✓", "✓"]
     assert empty.proxy.count(lambda request: is_call(request, "ListServiceQuotas")) == 2
@@ -237,7 +237,7 @@ def test_alarms_that_ring_warn_and_do_not_stop_what_mends_them(account: Prepared
     assert "a new configuration has its own alarms" in report.findings
 
 
-def others(account: PreparedAccount, count: int) -> None:
+def create_endpoints(account: PreparedAccount, count: int) -> None:
     """An endpoint of somebody else, with so many instances."""
     sagemaker, s3 = account.client("sagemaker"), account.client("s3")
     s3.create_bucket(Bucket="data")

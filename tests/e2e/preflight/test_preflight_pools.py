@@ -13,11 +13,11 @@ POOLS = """cloudformation:
       - {InstanceType: ml.g5.xlarge, Priority: 1}
       - {InstanceType: ml.g6.xlarge, Priority: 2}
 """
-SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
+SCALING_KEYS = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
 
 
 def test_a_pool_without_quota_is_an_error_at_the_pool(account: PreparedAccount) -> None:
-    account.folder.spec(f"{SCALED}{POOLS}")
+    account.folder.spec(f"{SCALING_KEYS}{POOLS}")
     account.quota(OF_POOL, 0)
     report = account.preflight()
     assert report.code == 1
@@ -38,7 +38,7 @@ def test_a_pool_without_quota_is_an_error_at_the_pool(account: PreparedAccount) 
 
 
 def test_a_pool_with_less_quota_than_all_instances_warns(account: PreparedAccount) -> None:
-    account.folder.spec(f"{SCALED}{POOLS}")
+    account.folder.spec(f"{SCALING_KEYS}{POOLS}")
     account.quota(OF_POOL, 3)
     report = account.preflight()
     assert (report.code, report.of("quota")[1][0]) == (0, "!")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.support.embedded_app.scaling import target
 from tests.support.prepared_account import PreparedAccount
 
-SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
+SCALING_KEYS = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
 
 
 def test_a_variant_that_somebody_registered_by_hand_gets_no_scaling(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.deploy()
     account.client("application-autoscaling").register_scalable_target(
         **target("sentences"), MinCapacity=1, MaxCapacity=3
@@ -31,7 +31,7 @@ def test_a_variant_that_somebody_registered_by_hand_gets_no_scaling(account: Pre
 
 
 def test_a_variant_that_nobody_registered_gets_scaling(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     assert account.preflight().of("scaling sentences") == ["✓ none yet: its stack is not deployed"]
     account.deploy()
     report = account.preflight()
@@ -39,14 +39,14 @@ def test_a_variant_that_nobody_registered_gets_scaling(account: PreparedAccount)
 
 
 def test_a_variant_that_its_stack_registered_keeps_its_scaling(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.deploy(scaled=True)
     report = account.preflight()
     assert (report.code, report.of("scaling sentences")) == (0, ["✓ registered by its stack"])
 
 
 def test_without_the_permission_scaling_is_not_checked(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.deploy()
     action = "application-autoscaling:DescribeScalableTargets"
     account.deny("DescribeScalableTargets", action)

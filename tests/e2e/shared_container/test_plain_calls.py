@@ -33,7 +33,7 @@ BODIES = {
 }
 
 
-def both(
+def plain_answers(
     container: SharedContainer, body: str | bytes, attributes: str | None, headers: dict[str, str]
 ) -> tuple[Answer, Answer]:
     """The answer to a plain call, and to the same call with an attribute that means nothing."""
@@ -46,7 +46,7 @@ def both(
 def test_a_call_in_json_gets_the_same_answer(
     container: SharedContainer, body: str | bytes, attributes: str
 ) -> None:
-    plain, answer = both(container, body, attributes, JSON)
+    plain, answer = plain_answers(container, body, attributes, JSON)
     assert plain == answer
     assert plain.type == JSON["Content-Type"]
 
@@ -72,7 +72,7 @@ def test_a_call_in_json_gets_the_same_answer(
 )
 def test_a_header_means_the_same(container: SharedContainer, attributes: str | None) -> None:
     for body, headers in ((tensor(5), JSON), binary(5)):
-        plain, answer = both(container, body, attributes, headers)
+        plain, answer = plain_answers(container, body, attributes, headers)
         assert plain == answer
 
 
@@ -81,7 +81,7 @@ def test_a_header_means_the_same(container: SharedContainer, attributes: str | N
 def test_a_binary_call_gets_the_same_answer(
     container: SharedContainer, attributes: str | None, value: int
 ) -> None:
-    plain, answer = both(container, *binary(value)[:1], attributes, binary(value)[1])
+    plain, answer = plain_answers(container, *binary(value)[:1], attributes, binary(value)[1])
     assert plain == answer
     assert plain.type.startswith(BINARY if value == 5 else JSON["Content-Type"])
 
@@ -89,7 +89,7 @@ def test_a_binary_call_gets_the_same_answer(
 @pytest.mark.parametrize("size", [0, 3, 99999, 999999999])
 def test_a_wrong_size_gets_the_same_answer(container: SharedContainer, size: int) -> None:
     headers = {"Content-Type": f"{BINARY};json-header-size={size}"}
-    plain, answer = both(container, binary(5)[0], "model=resnet", headers)
+    plain, answer = plain_answers(container, binary(5)[0], "model=resnet", headers)
     assert plain == answer
 
 

@@ -17,7 +17,7 @@ import pytest
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from tests.support.fleet_folder import ROOT
-from tests.support.real_dali import REAL, encoded, scene
+from tests.support.real_dali import REAL, encode_image, scene
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
 from triton_fleet.local.triton.runtime import TritonRuntime
@@ -63,8 +63,8 @@ def batch(*files: bytes) -> np.ndarray[Any, Any]:
 
 def test_encoded_images_become_what_inception_makes_of_their_pixels(triton: ZooTriton, archive: Path) -> None:
     files = [
-        encoded(scene(240, 320), "JPEG", quality=90),
-        encoded(scene(70, 50).convert("L"), "PNG"),
+        encode_image(scene(240, 320), "JPEG", quality=90),
+        encode_image(scene(70, 50).convert("L"), "PNG"),
     ]
     answer = triton.infer("images", {"INPUT": batch(*files)}, ["OUTPUT"])["OUTPUT"]
 
@@ -81,7 +81,7 @@ def test_encoded_images_become_what_inception_makes_of_their_pixels(triton: ZooT
 def test_bytes_that_are_no_image_are_refused_and_later_calls_succeed(triton: ZooTriton) -> None:
     with pytest.raises(RefusedError, match="stand-in for DALI: Unrecognized image format"):
         triton.infer("images", {"INPUT": batch(b"no image")}, ["OUTPUT"])
-    file = encoded(scene(30, 40), "JPEG")
+    file = encode_image(scene(30, 40), "JPEG")
     assert triton.infer("images", {"INPUT": batch(file)}, ["OUTPUT"])["OUTPUT"].shape == (1, 1001)
 
 

@@ -17,7 +17,7 @@ from triton_fleet.spec.endpoint import Mode
 
 pytestmark = pytest.mark.triton
 ACTIVATE = 'export PATH="$(dirname "${BASH_SOURCE[0]}"):$PATH"\n'
-IMPORTED = """
+IMPORT_CODE = """
 import importlib.util
 import triton_python_backend_utils as pb_utils
 
@@ -60,13 +60,13 @@ def test_numpy_and_the_models_own_files_are_found(starter: Starter, tmp_path: Pa
 
 
 def test_a_path_of_the_endpoints_variables_brings_in_nothing(starter: Starter, tmp_path: Path) -> None:
-    repository = python_model(tmp_path, IMPORTED)
+    repository = python_model(tmp_path, IMPORT_CODE)
     server = starter.start(repository, {"PYTHONPATH": str(Path(__file__).parents[3])})
     assert call(server, [[1.0, 2.0]]) == [1, 2, 2, 4]
 
 
 def test_a_stand_in_beside_it_has_the_products_packages_for_itself(starter: Starter, tmp_path: Path) -> None:
-    python_model(tmp_path, IMPORTED, name="imported")
+    python_model(tmp_path, IMPORT_CODE, name="imported")
     repository = onnx_model(tmp_path, f'platform: "onnxruntime_onnx" {TENSORS}', ["n", 2])
     environment = {
         "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "double",

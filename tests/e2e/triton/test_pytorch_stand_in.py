@@ -43,7 +43,7 @@ def tensors(dims: str = "2", **types: str) -> str:
     )
 
 
-ANSWERED: dict[str, tuple[str, str, int, dict[str, Any], dict[str, Any]]] = {
+MODEL_ANSWERS: dict[str, tuple[str, str, int, dict[str, Any], dict[str, Any]]] = {
     "inputs by the names of the arguments": (
         "def forward(self, a, b):\n  return a - b",
         tensors(b="FP32", a="FP32", out__0="FP32"),
@@ -75,11 +75,11 @@ ANSWERED: dict[str, tuple[str, str, int, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("what", ANSWERED)
+@pytest.mark.parametrize("what", MODEL_ANSWERS)
 def test_names_lead_to_arguments_and_answers_as_in_the_backend(
     triton: ZooTriton, tmp_path: Path, what: str
 ) -> None:
-    forward, config, batch, inputs, expected_values = ANSWERED[what]
+    forward, config, batch, inputs, expected_values = MODEL_ANSWERS[what]
     target = what.replace(" ", "-")
     triton.load(target, repository(tmp_path, forward, config, batch=batch))
     answer = triton.infer(target, inputs, list(expected_values))
@@ -131,7 +131,7 @@ def test_what_the_model_and_its_configuration_do_not_agree_on_is_told_to_who_cal
         triton.infer("out__0", {"x": X}, ["out__0"])
 
 
-REFUSED = {
+REFUSED_MODELS = {
     "count": (tensors(a="FP32", b="FP32", out="FP32"), "configuration expects 2 inputs, model provides 1"),
     "value": (
         tensors(x="FP32", out="FP32") + 'parameters { key: "INFERENCE_MODE" value { string_value: "yes" } }',
@@ -154,11 +154,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED_MODELS)
 def test_what_cannot_be_served_is_refused_when_it_is_loaded(
     triton: ZooTriton, tmp_path: Path, name: str
 ) -> None:
-    config, text = REFUSED[name]
+    config, text = REFUSED_MODELS[name]
     with pytest.raises(RefusedError, match=text):
         triton.load(name, repository(tmp_path, "def forward(self, x):\n  return x", config))
 

@@ -14,8 +14,8 @@ from fleet_emulator.hosting import HostingError
 from tests.support.triton_models import (
     DOUBLE,
     QUIET,
-    all_gone,
     call,
+    is_session_over,
     python_model,
     shared_memory,
 )
@@ -43,7 +43,7 @@ def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tm
 
         assert triton.wait_for(State.RESTARTING, 10.0)
         assert triton.ready is None
-        assert all_gone(pid)
+        assert is_session_over(pid)
         assert triton.wait_for(State.READY, 60.0)
         assert call(triton.ready, [[3, 4]]) == [1, 2, 6, 8]
         assert triton.server.process.pid != pid
@@ -53,7 +53,7 @@ def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tm
     assert str(triton.state) == "stopped"
     assert triton.restarts == 1
     assert triton.ready is None
-    assert all_gone(last.pid)
+    assert is_session_over(last.pid)
     assert shared_memory(first) + shared_memory(last) == []
 
 
@@ -72,7 +72,7 @@ def test_a_server_that_answers_no_ping_is_killed_and_started_again(
         assert triton.wait_for(State.RESTARTING, 30.0)
         assert triton.ready is None
         assert triton.wait_for(State.READY, 60.0)
-        assert all_gone(stopped_process.pid)
+        assert is_session_over(stopped_process.pid)
         assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
     finally:
         triton.stop()

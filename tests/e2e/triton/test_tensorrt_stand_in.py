@@ -60,7 +60,7 @@ def test_of_plans_by_compute_capability_that_of_the_stand_in_is_taken(
     assert triton.infer("by-capability", {"x": x}, ["y"])["y"].tolist() == [[10, 12]]
 
 
-REFUSED = {
+REFUSED_MODELS = {
     "types": (INPUT + OUTPUT, "unexpected datatype TYPE_INT64 for inference input 'x', expecting TYPE_INT32"),
     "names": (WIDE.replace('"y"', '"z"'), "unexpected inference output 'z', allowed outputs are: y"),
     "left-out": (INPUT, "model 'left-out' leaves inputs or outputs to its plan"),
@@ -68,11 +68,11 @@ REFUSED = {
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED_MODELS)
 def test_what_a_real_plan_would_not_fit_and_what_this_one_cannot_know_is_refused(
     triton: ZooTriton, tmp_path: Path, name: str
 ) -> None:
-    tensors, text = REFUSED[name]
+    tensors, text = REFUSED_MODELS[name]
     with pytest.raises(RefusedError, match=text):
         triton.load(name, repository(tmp_path, "10.9.0.34", tensors))
 

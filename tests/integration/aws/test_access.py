@@ -50,7 +50,7 @@ def settings(tmp_path: Path, proxy: FaultyS3, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
 
 
-def opened(root: Path, environment: str = "dev", account: str = ACCOUNT) -> Project:
+def open_fleet(root: Path, environment: str = "dev", account: str = ACCOUNT) -> Project:
     """A fleet with one environment."""
     folder = FleetFolder(root)
     folder.spec()
@@ -61,7 +61,7 @@ def opened(root: Path, environment: str = "dev", account: str = ACCOUNT) -> Proj
 
 @pytest.mark.usefixtures("settings")
 def test_a_profile_of_the_environments_account_is_taken(tmp_path: Path) -> None:
-    access = connect(opened(tmp_path), "deployer")
+    access = connect(open_fleet(tmp_path), "deployer")
     assert access.client("s3").list_buckets()["Buckets"] == []
     assert access.client("s3") is access.client("s3")
 
@@ -69,7 +69,7 @@ def test_a_profile_of_the_environments_account_is_taken(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("settings")
 def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(FindingsError) as refusal:
-        connect(opened(tmp_path, account="999900001111"), "deployer")
+        connect(open_fleet(tmp_path, account="999900001111"), "deployer")
     (finding,) = refusal.value.findings
     assert finding.code == "FL602"
     assert finding.message.startswith(
@@ -82,7 +82,7 @@ def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: 
 @pytest.mark.parametrize("profile", [None, "nobody"])
 def test_without_credentials_it_is_said_how_to_sign_in(tmp_path: Path, profile: str | None) -> None:
     with pytest.raises(CannotRunError, match="AWS credentials are missing") as refusal:
-        connect(opened(tmp_path), profile)
+        connect(open_fleet(tmp_path), profile)
     assert "aws sso login" in refusal.value.remedy
 
 
@@ -101,7 +101,7 @@ def test_a_refusal_of_aws_is_told_with_what_helps(
     body = f"<ErrorResponse><Error><Code>{code}</Code><Message>no {code}</Message></Error></ErrorResponse>"
     proxy.change_answers(lambda _: True, lambda _: Answer(403, [("Content-Type", "text/xml")], body.encode()))
     with pytest.raises(CannotRunError, match=f"AWS refuses: .*no {code}") as refusal:
-        connect(opened(tmp_path), "deployer")
+        connect(open_fleet(tmp_path), "deployer")
     assert remedy in refusal.value.remedy
 
 
@@ -153,7 +153,7 @@ def test_credentials_of_the_environment_that_have_expired_are_named_with_what_he
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", "2000-01-01T00:00:00Z")
     with pytest.raises(CannotRunError, match="AWS credentials have expired") as refusal:
-        connect(opened(tmp_path), None)
+        connect(open_fleet(tmp_path), None)
     assert "aws sso login" in refusal.value.remedy
 
 
@@ -171,7 +171,7 @@ def test_a_deploy_asks_a_throttling_aws_more_often_unless_the_settings_say(
 
 
 def test_the_local_environment_takes_no_profile_and_has_to_run(tmp_path: Path) -> None:
-    local = opened(tmp_path, "local")
+    local = open_fleet(tmp_path, "local")
     with pytest.raises(FindingsError, match="FL603: --profile deployer: the environment `local`"):
         connect(local, "deployer")
     with pytest.raises(CannotRunError, match="no local fleet is running") as refusal:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
-from tests.support.typed_command import Typed
+from tests.support.typed_command import RunTyped
 from triton_fleet.awsapi.actor import Actor
 from triton_fleet.awsapi.emulator import local_session, local_variables
 from triton_fleet.endpoint.resolve import resolve_project
@@ -21,7 +21,7 @@ LARGER = "instance: {type: ml.g5.xlarge, count: 2}"
 
 
 @pytest.fixture
-def released(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+def released_fleet(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     """`sentences` was deployed twice, the second time with more instances; nothing serves it now."""
     for name, value in local_variables({}, region=REGION, url=aws_url, keys=KEYS).items():
         monkeypatch.setenv(name, value)
@@ -42,9 +42,9 @@ def released(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_releases_are_listed_newest_first_with_what_cannot_be_restored(
-    released: FleetFolder, typed: Typed
+    released_fleet: FleetFolder, run_typed: RunTyped
 ) -> None:
-    result = typed("history", "sentences", "--env", "dev", "--limit", "1")
+    result = run_typed("history", "sentences", "--env", "dev", "--limit", "1")
     assert (result.code, result.err) == (0, "")
     title, newest, *lines, text, rest = result.out.splitlines()
     assert title == "2 releases of sentences in dev, the newest first:"
@@ -54,8 +54,10 @@ def test_the_releases_are_listed_newest_first_with_what_cannot_be_restored(
     assert rest == "and 1 more: `--limit 2` lists all"
 
 
-def test_programs_get_a_version_and_the_same_entries(released: FleetFolder, typed: Typed) -> None:
-    document = json.loads(typed("history", "sentences", "--env", "dev", "--format", "json").out)
+def test_programs_get_a_version_and_the_same_entries(
+    released_fleet: FleetFolder, run_typed: RunTyped
+) -> None:
+    document = json.loads(run_typed("history", "sentences", "--env", "dev", "--format", "json").out)
     assert (document["version"], document["endpoint"], document["environment"]) == (1, "sentences", "dev")
     assert [release["changes"] for release in document["releases"]] == [["`instance.count`: 1 → 2"], []]
     assert document["releases"][0]["actor"] == {
@@ -65,20 +67,20 @@ def test_programs_get_a_version_and_the_same_entries(released: FleetFolder, type
 
 
 def test_an_endpoint_without_a_release_is_no_error_and_one_without_a_name_is(
-    released: FleetFolder, typed: Typed
+    released_fleet: FleetFolder, run_typed: RunTyped
 ) -> None:
-    result = typed("history", "images", "--env", "dev")
+    result = run_typed("history", "images", "--env", "dev")
     assert (result.code, result.out) == (
         0,
         "no release of images in dev is recorded; `fleet deploy --env dev images` records one\n",
     )
-    process = typed("history", "sentence", "--env", "dev")
+    process = run_typed("history", "sentence", "--env", "dev")
     assert process.code == 1
     assert "FL120: there is no endpoint 'sentence'" in process.err
 
 
 def test_the_releases_of_an_endpoint_that_has_no_spec_any_more_are_listed(
-    released: FleetFolder, typed: Typed
+    released_fleet: FleetFolder, run_typed: RunTyped
 ) -> None:
-    (released.root / "model_specs/sentences.yaml").unlink()
-    assert typed("history", "sentences", "--env", "dev").out.startswith("2 releases of sentences in dev")
+    (released_fleet.root / "model_specs/sentences.yaml").unlink()
+    assert run_typed("history", "sentences", "--env", "dev").out.startswith("2 releases of sentences in dev")

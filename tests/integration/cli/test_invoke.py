@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.invoke_commands import SENTENCE, invoke
-from tests.support.runtime_stand_in import RuntimeStandIn, answering, same
+from tests.support.runtime_stand_in import RuntimeStandIn, same, tensor_answer
 
 
 def npy(file: Path, array: Any) -> str:
@@ -61,7 +61,7 @@ def test_a_body_goes_as_it_is_with_its_type_and_target(
     runtime: RuntimeStandIn, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     (tmp_path / "body").write_bytes(b"\x00\xff")
-    runtime.answers.append(answering(b"\xfe\x00", "application/octet-stream"))
+    runtime.answers.append(tensor_answer(b"\xfe\x00", "application/octet-stream"))
     options = ["--body", str(tmp_path / "body"), "--content-type", "text/x-any", "--target", "a.tar.gz"]
     assert invoke(*options) == 0
     assert capsysbinary.readouterr().out == b"\xfe\x00"

@@ -11,7 +11,7 @@ import pytest
 from tests.support.embedded_keys import KEYS, VARIABLES
 from tests.support.fleet_folder import FleetFolder
 from tests.support.invoke_commands import SENTENCE, invoke
-from tests.support.runtime_stand_in import RuntimeStandIn, answering, refusal, served
+from tests.support.runtime_stand_in import RuntimeStandIn, refusal, served, tensor_answer
 from triton_fleet.local.state import LocalState, Supervisor
 
 
@@ -91,7 +91,7 @@ def test_sagemakers_own_refusal_exits_with_1_and_its_code(
 def test_an_answer_that_is_none_of_tritons_exits_with_1(
     runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runtime.answers.append(answering(b"<html>", "text/html"))
+    runtime.answers.append(tensor_answer(b"<html>", "text/html"))
     assert invoke("--input", SENTENCE) == 1
     assert (
         "error[undecodable-answer] FL710: the answer is of the content type 'text/html'"

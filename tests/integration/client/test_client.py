@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from fleet_client import CLIENT_CONFIG, AnswerError, InferenceError, Payload, PayloadError, TritonEndpoint
 from fleet_client.client import MAX_BODY_BYTES
 from tests.support.endpoint_ids import SignedFor
-from tests.support.runtime_stand_in import RuntimeStandIn, answering, refusal, runtime_stand_in, served
+from tests.support.runtime_stand_in import RuntimeStandIn, refusal, runtime_stand_in, served, tensor_answer
 from triton_fleet.local.containers import SingleModel
 from triton_fleet.local.gateway import Gateway
 
@@ -46,16 +46,16 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def serving() -> Iterator[RuntimeStandIn]:
+def serving_runtime() -> Iterator[RuntimeStandIn]:
     with runtime_stand_in() as stand_in:
         yield stand_in
 
 
 @pytest.fixture
-def runtime(serving: RuntimeStandIn) -> RuntimeStandIn:
-    serving.answers.clear()
-    serving.requests.clear()
-    return serving
+def runtime(serving_runtime: RuntimeStandIn) -> RuntimeStandIn:
+    serving_runtime.answers.clear()
+    serving_runtime.requests.clear()
+    return serving_runtime
 
 
 def endpoint(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) -> TritonEndpoint:
@@ -68,7 +68,7 @@ def endpoint(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) 
     )
 
 
-def refused(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) -> InferenceError:
+def refusal_error(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) -> InferenceError:
     with pytest.raises(InferenceError) as caught:
         endpoint(runtime, time, **options).infer({"x": X})
     return caught.value
@@ -100,7 +100,7 @@ def test_the_same_call_goes_through_the_local_gateway(runtime: RuntimeStandIn) -
     with served(SignedFor(gateway)) as port:
         local = TritonEndpoint("embed", region="us-east-1", endpoint_url=f"http://127.0.0.1:{port}")
         assert local.infer({"x": X})["x"].tolist() == X.tolist()
-        runtime.answers.append(answering(b'{"error":"no such input"}', status=400))
+        runtime.answers.append(tensor_answer(b'{"error":"no such input"}', status=400))
         with pytest.raises(InferenceError) as caught:
             local.infer({"x": X})
     error = caught.value
@@ -129,7 +129,7 @@ def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: R
     text = '{"error":"inference request batch-size must be <= 16 for \'ensemble\'"}'
     more = {"OriginalStatusCode": 400, "OriginalMessage": text, "LogStreamArn": ARN}
     runtime.answers.append(refusal(424, "ModelError", "Received client error (400)", **more))
-    error = refused(runtime)
+    error = refusal_error(runtime)
     assert error.message == "inference request batch-size must be <= 16 for 'ensemble'"
     assert (error.status, error.code, error.log) == (400, "ModelError", ARN)
     assert isinstance(error.__cause__, ClientError)
@@ -151,19 +151,19 @@ def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: R
 def test_a_refusal_of_another_form_is_told_as_it_is(runtime: RuntimeStandIn, message: str) -> None:
     more = {"OriginalStatusCode": 0, "OriginalMessage": message}
     runtime.answers.append(refusal(424, "ModelError", "Received server error (0)", **more))
-    error = refused(runtime)
+    error = refusal_error(runtime)
     assert (error.message, error.status, error.log) == (message, 0, None)
 
 
 def test_sagemakers_own_refusal_has_its_status_and_code(runtime: RuntimeStandIn) -> None:
     runtime.answers.append(refusal(400, "ValidationError", "Endpoint embed not found."))
-    error = refused(runtime)
+    error = refusal_error(runtime)
     assert (error.status, error.code, error.message) == (400, "ValidationError", "Endpoint embed not found.")
 
 
 def test_a_refusal_passes_between_processes(runtime: RuntimeStandIn) -> None:
     runtime.answers.append(refusal(424, "ModelError", LogStreamArn=ARN))
-    error = refused(runtime)
+    error = refusal_error(runtime)
     second_document = pickle.loads(pickle.dumps(error))
     assert (str(second_document), second_document.status, second_document.log) == (str(error), 424, ARN)
 
@@ -197,13 +197,13 @@ def test_a_model_that_is_being_loaded_is_asked_again_until_it_answers(
 )
 def test_nothing_else_is_asked_again(runtime: RuntimeStandIn, status: int, code: str) -> None:
     runtime.answers += [refusal(status, code)] * 2
-    assert refused(runtime).code == code
+    assert refusal_error(runtime).code == code
     assert len(runtime.requests) == 1
 
 
 def test_a_429_of_the_model_itself_is_not_asked_again(runtime: RuntimeStandIn) -> None:
     runtime.answers += [refusal(424, "ModelError", OriginalStatusCode=429, OriginalMessage="busy")] * 2
-    assert refused(runtime).status == 429
+    assert refusal_error(runtime).status == 429
     assert len(runtime.requests) == 1
 
 
@@ -220,7 +220,7 @@ def test_pauses_are_random_below_a_bound_that_doubles_up_to_ten_seconds(runtime:
 def test_patience_ends_at_its_deadline_with_the_last_refusal(runtime: RuntimeStandIn) -> None:
     runtime.answers += [NOT_READY] * 500
     time = Time()
-    assert refused(runtime, time, patience=30.0).code == "ModelNotReadyException"
+    assert refusal_error(runtime, time, patience=30.0).code == "ModelNotReadyException"
     assert sum(time.pauses) == pytest.approx(30.0)
     assert len(runtime.requests) == len(time.pauses) + 1
 
@@ -228,13 +228,13 @@ def test_patience_ends_at_its_deadline_with_the_last_refusal(runtime: RuntimeSta
 def test_no_patience_asks_once(runtime: RuntimeStandIn) -> None:
     runtime.answers.append(NOT_READY)
     time = Time()
-    assert refused(runtime, time, patience=0.0).status == 429
+    assert refusal_error(runtime, time, patience=0.0).status == 429
     assert (len(runtime.requests), time.pauses) == (1, [])
 
 
 def test_the_waiting_ends_where_the_pause_says_so(runtime: RuntimeStandIn) -> None:
     runtime.answers += [NOT_READY] * 2
-    assert refused(runtime, pause=lambda _seconds: True).code == "ModelNotReadyException"
+    assert refusal_error(runtime, pause=lambda _seconds: True).code == "ModelNotReadyException"
     assert len(runtime.requests) == 1
 
 
@@ -262,7 +262,7 @@ def test_a_target_model_that_sagemaker_does_not_take_is_refused_before_it_is_sen
 
 
 def test_an_answer_of_another_server_is_no_inference(runtime: RuntimeStandIn) -> None:
-    runtime.answers.append(answering(b"<html>", "text/html"))
+    runtime.answers.append(tensor_answer(b"<html>", "text/html"))
     with pytest.raises(AnswerError, match="content type 'text/html'"):
         endpoint(runtime).infer({"x": X})
 

@@ -22,7 +22,7 @@ VPC = {"Subnets": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
+def aws_and_host() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
     with embedded_aws() as process:
         yield process
 
@@ -47,12 +47,12 @@ def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
     ],
 )
 def test_what_is_not_done_here_is_told(
-    running: tuple[EmbeddedAws, RecordingHost],
+    aws_and_host: tuple[EmbeddedAws, RecordingHost],
     model: dict[str, Any],
     config: dict[str, Any],
     messages: tuple[str, ...],
 ) -> None:
-    aws, host = running
+    aws, host = aws_and_host
     name = f"unlike{len(host.served)}"
     container = {"Image": "triton:25.04", "ModelDataUrl": DATA}
     variant = {

@@ -16,7 +16,7 @@ PUT, NAMESPACE = "cloudwatch:PutMetricData", "/aws/sagemaker/Endpoints"
 BUCKET = "arn:aws:s3:::archives"
 ALLOW: dict[str, Any] = {"Effect": "Allow", "Action": PUT, "Resource": "*"}
 DENY = {**ALLOW, "Effect": "Deny"}
-OTHER = {**ALLOW, "Action": "s3:*"}
+OTHER_STATEMENT = {**ALLOW, "Action": "s3:*"}
 TRUST = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "sagemaker.amazonaws.com"}}
 
 
@@ -43,7 +43,7 @@ def role(iam: Any, name: str, *documents: dict[str, Any], **options: str) -> str
 @pytest.mark.parametrize(
     ("statements", "is_allowed"),
     [
-        ([OTHER], False),
+        ([OTHER_STATEMENT], False),
         ([ALLOW], True),
         ([{**ALLOW, "Action": "cloudwatch:*"}], True),
         ([{**ALLOW, "Action": ["s3:GetObject", "CloudWatch:putmetricdata"]}], True),
@@ -104,7 +104,7 @@ def test_a_key_that_the_call_does_not_have_meets_only_what_asks_for_its_absence(
 
 
 def test_a_boundary_has_to_allow_it_too_where_the_embedded_iam_has_it(iam: Any) -> None:
-    known_answer = iam.create_policy(PolicyName="known", PolicyDocument=json.dumps(policy(OTHER)))
+    known_answer = iam.create_policy(PolicyName="known", PolicyDocument=json.dumps(policy(OTHER_STATEMENT)))
     absent = "arn:aws:iam::123456789012:policy/absent"
     bounded_role = role(iam, "bounded", policy(ALLOW), PermissionsBoundary=known_answer["Policy"]["Arn"])
     assert not may_put_metrics(bounded_role, NAMESPACE)
@@ -112,9 +112,9 @@ def test_a_boundary_has_to_allow_it_too_where_the_embedded_iam_has_it(iam: Any) 
 
 
 def test_a_managed_policy_counts_in_its_default_version(iam: Any) -> None:
-    managed_arn = iam.create_policy(PolicyName="managed", PolicyDocument=json.dumps(policy(OTHER)))["Policy"][
-        "Arn"
-    ]
+    managed_arn = iam.create_policy(PolicyName="managed", PolicyDocument=json.dumps(policy(OTHER_STATEMENT)))[
+        "Policy"
+    ]["Arn"]
     arn = role(iam, "managing")
     iam.attach_role_policy(RoleName="managing", PolicyArn=managed_arn)
     assert not may_put_metrics(arn, NAMESPACE)
@@ -133,7 +133,7 @@ def test_an_update_of_a_stack_changes_what_its_role_may_do(aws: EmbeddedAws, iam
             "Role": {"Type": "AWS::IAM::Role", "Properties": trust},
         }
 
-    boundary = iam.create_policy(PolicyName="none", PolicyDocument=json.dumps(policy(OTHER)))
+    boundary = iam.create_policy(PolicyName="none", PolicyDocument=json.dumps(policy(OTHER_STATEMENT)))
     stacks, arn = Stacks(aws), "arn:aws:iam::123456789012:role/stacked"
     assert stacks.create("roles", resources()) == "CREATE_COMPLETE"
     assert may_put_metrics(arn, NAMESPACE)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.embedded_s3 import BUCKET, FIRST, LAST, Upload, refused
+from tests.support.embedded_s3 import BUCKET, FIRST, LAST, Upload, refuse_requests
 
 
 def body(s3: Any, key: str) -> bytes:
@@ -23,11 +23,11 @@ def test_a_key_that_is_taken_is_not_overwritten_on_the_condition_that_it_is_free
     s3.put_object(Bucket=BUCKET, Key="taken", Body=b"first", IfNoneMatch="*")
     s3.put_object(Bucket=BUCKET, Key="other", Body=b"other")
     upload = Upload(s3, "taken").all([b"third"])
-    with refused(412, "PreconditionFailed"):
+    with refuse_requests(412, "PreconditionFailed"):
         s3.put_object(Bucket=BUCKET, Key="taken", Body=b"second", IfNoneMatch="*")
-    with refused(412, "PreconditionFailed"):
+    with refuse_requests(412, "PreconditionFailed"):
         upload.complete(IfNoneMatch="*")
-    with refused(412, "PreconditionFailed"):
+    with refuse_requests(412, "PreconditionFailed"):
         s3.copy_object(
             Bucket=BUCKET, Key="taken", CopySource={"Bucket": BUCKET, "Key": "other"}, IfNoneMatch="*"
         )
@@ -67,11 +67,11 @@ def test_a_copy_is_of_the_content_that_was_meant(s3: Any) -> None:
     s3.put_object(Bucket=BUCKET, Key="meant", Body=b"changed")
     source = {"Bucket": BUCKET, "Key": "meant"}
     upload = Upload(s3, "copied")
-    with refused(412, "PreconditionFailed"):
+    with refuse_requests(412, "PreconditionFailed"):
         s3.copy_object(Bucket=BUCKET, Key="copied", CopySource=source, CopySourceIfMatch=e_tag)
-    with refused(412, "PreconditionFailed"):
+    with refuse_requests(412, "PreconditionFailed"):
         s3.upload_part_copy(**upload.where, PartNumber=1, CopySource=source, CopySourceIfMatch=e_tag)
-    with refused(404, "NoSuchKey"):
+    with refuse_requests(404, "NoSuchKey"):
         s3.upload_part_copy(**upload.where, PartNumber=1, CopySource={"Bucket": BUCKET, "Key": "absent"})
     current_e_tag = s3.head_object(Bucket=BUCKET, Key="meant")["ETag"]
     s3.copy_object(Bucket=BUCKET, Key="copied", CopySource=source, CopySourceIfMatch=current_e_tag)
@@ -105,13 +105,13 @@ def test_a_completion_may_be_said_twice(s3: Any) -> None:
     assert upload.complete(IfNoneMatch="*")["ETag"] == upload.complete(IfNoneMatch="*")["ETag"]
     s3.copy_object(Bucket=BUCKET, Key="copy of twice", CopySource=f"{BUCKET}/twice")
     upload.where["Key"] = "copy of twice"
-    with refused(404, "NoSuchUpload"):
+    with refuse_requests(404, "NoSuchUpload"):
         upload.complete()
 
 
 def test_a_part_that_is_not_the_last_has_five_mebibytes(s3: Any) -> None:
     upload = Upload(s3, "small").all([FIRST[1:], LAST])
-    with refused(400, "EntityTooSmall"):
+    with refuse_requests(400, "EntityTooSmall"):
         upload.complete()
     upload.part(1, FIRST)
     upload.parts = [upload.parts[-1], upload.parts[1]]
@@ -123,16 +123,16 @@ def test_parts_are_listed_in_order_as_they_were_uploaded(s3: Any) -> None:
     upload = Upload(s3, "listed").all([FIRST, LAST])
     parts = list(upload.parts)
     upload.parts = parts[::-1]
-    with refused(400, "InvalidPartOrder"):
+    with refuse_requests(400, "InvalidPartOrder"):
         upload.complete()
     upload.parts = [parts[0], {**parts[1], "ETag": parts[0]["ETag"]}]
-    with refused(400, "InvalidPart"):
+    with refuse_requests(400, "InvalidPart"):
         upload.complete()
     upload.parts = [parts[0], {**parts[1], "PartNumber": 3}]
-    with refused(400, "InvalidPart"):
+    with refuse_requests(400, "InvalidPart"):
         upload.complete()
     upload.parts = []
-    with refused(400, "MalformedXML"):
+    with refuse_requests(400, "MalformedXML"):
         upload.complete()
     s3.abort_multipart_upload(**upload.where)
 
@@ -142,26 +142,26 @@ def test_an_unknown_upload_is_refused_by_name(s3: Any) -> None:
     source = {"Bucket": BUCKET, "Key": "unknown"}
     s3.put_object(Bucket=BUCKET, Key="unknown", Body=b"there")
     for location in ({**upload.where, "UploadId": "none"}, {**upload.where, "Key": "another"}):
-        with refused(404, "NoSuchUpload"):
+        with refuse_requests(404, "NoSuchUpload"):
             s3.upload_part(**location, PartNumber=1, Body=b"part")
-        with refused(404, "NoSuchUpload"):
+        with refuse_requests(404, "NoSuchUpload"):
             s3.upload_part_copy(**location, PartNumber=1, CopySource=source)
-        with refused(404, "NoSuchUpload"):
+        with refuse_requests(404, "NoSuchUpload"):
             s3.complete_multipart_upload(**location, MultipartUpload={"Parts": upload.parts})
     s3.abort_multipart_upload(**upload.where)
-    with refused(404, "NoSuchUpload"):
+    with refuse_requests(404, "NoSuchUpload"):
         s3.list_parts(**upload.where)
-    with refused(404, "NoSuchUpload"):
+    with refuse_requests(404, "NoSuchUpload"):
         s3.abort_multipart_upload(**upload.where)
 
 
 @pytest.mark.parametrize("number", [0, 10_001])
 def test_parts_are_numbered_from_1_to_10000(s3: Any, number: int) -> None:
     upload = Upload(s3, "numbered")
-    with refused(400, "InvalidArgument", "between 1 and 10000, inclusive"):
+    with refuse_requests(400, "InvalidArgument", "between 1 and 10000, inclusive"):
         upload.part(number, b"part")
     source = {"Bucket": BUCKET, "Key": "absent"}
-    with refused(400, "InvalidArgument", "between 1 and 10000, inclusive"):
+    with refuse_requests(400, "InvalidArgument", "between 1 and 10000, inclusive"):
         s3.upload_part_copy(**upload.where, PartNumber=number, CopySource=source)
     upload.part(10_000, b"part")
     s3.abort_multipart_upload(**upload.where)
@@ -185,7 +185,7 @@ def test_parts_may_be_ranges_of_an_object(s3: Any) -> None:
         options = {} if request is None else {"CopySourceRange": request}
         part = s3.upload_part_copy(**upload.where, PartNumber=number, CopySource=source, **options)
         upload.parts.append({"PartNumber": number, "ETag": part["CopyPartResult"]["ETag"]})
-    with refused(400, "InvalidArgument", f"not valid for source object of size: {size}"):
+    with refuse_requests(400, "InvalidArgument", f"not valid for source object of size: {size}"):
         s3.upload_part_copy(
             **upload.where, PartNumber=4, CopySource=source, CopySourceRange=f"bytes=0-{size}"
         )

@@ -250,10 +250,10 @@ def test_a_job_that_does_not_stop_is_given_up(store: EngineStore, capsys: pytest
         sagemaker.is_in("Stopping")
     pauses = iter([True])
 
-    def cancel_once() -> None:
+    def cancel_first() -> None:
         if next(pauses, False):
             raise Cancellation
 
     with pytest.raises(Cancellation):
-        sagemaker.run(pause=cancel_once)
+        sagemaker.run(pause=cancel_first)
     assert "does not stop: it still runs" in capsys.readouterr().err

@@ -22,7 +22,7 @@ def change_record(store: EngineStore, **changes: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | changes), "utf-8")
 
 
-def require_nothing(store: EngineStore, request: EngineRequest) -> None:
+def require_no_object(store: EngineStore, request: EngineRequest) -> None:
     assert not store.has(request.plan)
     assert not store.has(request.manifest)
 
@@ -117,7 +117,7 @@ def test_a_record_that_is_none_stores_nothing(
     with pytest.raises(BuildError, match=message) as error:
         store.store(request)
     assert error.value.problem.exit_code == 20
-    require_nothing(store, request)
+    require_no_object(store, request)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_record_that_is_no_document_stores_nothing(store: EngineStore, text: b
     (store.outputs / RECORD).write_bytes(text)
     with pytest.raises(BuildError):
         store.store(request)
-    require_nothing(store, request)
+    require_no_object(store, request)
 
 
 @pytest.mark.parametrize("name", [PLAN, RECORD])
@@ -145,4 +145,4 @@ def test_a_link_is_no_file_of_a_build(store: EngineStore, name: str) -> None:
     (store.outputs / name).symlink_to(store.folder / name)
     with pytest.raises(BuildError, match=f"left no {name}"):
         store.store(request)
-    require_nothing(store, request)
+    require_no_object(store, request)

@@ -24,7 +24,7 @@ from triton_fleet.awsapi.emulator import local_session
 
 NOT_YET = {"IsComplete": False}
 HTML = b"<!DOCTYPE html><html><body>Bad Gateway</body></html>"
-SERVED = json.dumps({"EndpointStatus": "InService", "EndpointConfigName": "new"}).encode()
+SERVED_ANSWER = json.dumps({"EndpointStatus": "InService", "EndpointConfigName": "new"}).encode()
 
 
 def http(status: int, body: bytes, *, missing_number: int = 0, **headers: str) -> bytes:
@@ -34,7 +34,7 @@ def http(status: int, body: bytes, *, missing_number: int = 0, **headers: str) -
     return f"HTTP/1.1 {status} Said\r\nConnection: close\r\n{head}\r\n".encode() + body
 
 
-def refused(status: int, code: str, **more: object) -> bytes:
+def refusal_body(status: int, code: str, **more: object) -> bytes:
     """A refusal as SageMaker words it."""
     body = json.dumps({"__type": code, "message": "no", **more}).encode()
     return http(status, body, x_amzn_ErrorType=code)
@@ -56,7 +56,7 @@ class Wire:
     """A server that answers each of the two operations with such bytes; none breaks the connection."""
 
     url: str = ""
-    described: bytes | None = field(default_factory=lambda: http(200, SERVED))
+    described: bytes | None = field(default_factory=lambda: http(200, SERVED_ANSWER))
     invoked: bytes | None = field(default_factory=right)
     seconds: float = 60
 
@@ -108,18 +108,18 @@ def wire(server: tuple[ThreadingHTTPServer, list[Wire]]) -> Wire:
     return wires[-1]
 
 
-PASSING = {
-    "throttled": refused(400, "ThrottlingException"),
-    "not seen by IAM yet": refused(403, "AccessDeniedException"),
-    "unavailable": refused(503, "ServiceUnavailable"),
-    "failed": refused(500, "InternalFailure"),
-    "dependency": refused(530, "InternalDependencyException"),
-    "unknown-500": refused(500, "UnknownOperationFailure"),
+TRANSIENT_ANSWERS = {
+    "throttled": refusal_body(400, "ThrottlingException"),
+    "not seen by IAM yet": refusal_body(403, "AccessDeniedException"),
+    "unavailable": refusal_body(503, "ServiceUnavailable"),
+    "failed": refusal_body(500, "InternalFailure"),
+    "dependency": refusal_body(530, "InternalDependencyException"),
+    "unknown-500": refusal_body(500, "UnknownOperationFailure"),
     "too-many": http(429, b"slowly"),
     **{f"html-{status}": http(status, HTML) for status in (500, 502, 503, 504)},
     **{f"empty-{status}": http(status, b"") for status in (500, 502, 503, 504)},
     "error-breaks-off": http(503, b"{", missing_number=9),
-    "body-breaks-off": http(200, SERVED[:9], missing_number=9),
+    "body-breaks-off": http(200, SERVED_ANSWER[:9], missing_number=9),
     "closed": None,
 }
 
@@ -128,7 +128,7 @@ def test_what_is_right_passes(wire: Wire) -> None:
     assert wire.looked()["IsComplete"] is True
 
 
-@pytest.mark.parametrize("content", PASSING.values(), ids=PASSING)
+@pytest.mark.parametrize("content", TRANSIENT_ANSWERS.values(), ids=TRANSIENT_ANSWERS)
 @pytest.mark.parametrize("operation", ["described", "invoked"])
 def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, content: bytes | None) -> None:
     setattr(wire, operation, content)
@@ -157,13 +157,13 @@ def test_an_endpoint_of_the_api_that_is_not_there_is_looked_at_again(wire: Wire)
 
 
 def test_a_model_that_fails_is_no_service_that_fails(wire: Wire) -> None:
-    wire.invoked = refused(424, "ModelError", OriginalStatusCode=500, OriginalMessage="boom")
+    wire.invoked = refusal_body(424, "ModelError", OriginalStatusCode=500, OriginalMessage="boom")
     with pytest.raises(CheckError, match="the answer has status 500, expected 200: boom"):
         wire.looked()
 
 
 @pytest.mark.parametrize("operation", ["described", "invoked"])
 def test_a_refusal_for_good_fails_at_once(wire: Wire, operation: str) -> None:
-    setattr(wire, operation, refused(400, "ValidationException"))
+    setattr(wire, operation, refusal_body(400, "ValidationException"))
     with pytest.raises(CheckError, match="ValidationException"):
         wire.looked()

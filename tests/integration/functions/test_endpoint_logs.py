@@ -16,7 +16,7 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.guarded_endpoint import StackIds
 
-KEY, OTHER = (f"arn:aws:kms:us-east-1:123456789012:key/{name}" for name in ("one", "other"))
+KEY, OTHER_KEY = (f"arn:aws:kms:us-east-1:123456789012:key/{name}" for name in ("one", "other"))
 TAGS = {"team": "search"}
 _numbers = itertools.count()
 
@@ -100,8 +100,8 @@ def test_a_group_that_was_deleted_by_hand_is_made_again_by_an_update(owner: Owne
 def test_an_update_changes_retention_key_and_tags(owner: Owner) -> None:
     owner.ask("Create", KmsKey=KEY, Tags={"team": "search", "old": "x"})
     before = {"KmsKey": KEY, "Tags": {"team": "search", "old": "x"}}
-    owner.ask("Update", before, RetentionInDays="7", KmsKey=OTHER, Tags={"team": "ranking"})
-    assert owner.found() == {"days": 7, "key": OTHER, "tags": {"team": "ranking"}}
+    owner.ask("Update", before, RetentionInDays="7", KmsKey=OTHER_KEY, Tags={"team": "ranking"})
+    assert owner.found() == {"days": 7, "key": OTHER_KEY, "tags": {"team": "ranking"}}
 
 
 def test_a_key_that_is_no_longer_asked_for_is_taken_off(owner: Owner) -> None:
@@ -111,9 +111,9 @@ def test_a_key_that_is_no_longer_asked_for_is_taken_off(owner: Owner) -> None:
 
 
 def test_a_key_that_somebody_else_gave_stays(owner: Owner) -> None:
-    owner.logs.create_log_group(logGroupName=owner.group, kmsKeyId=OTHER)
+    owner.logs.create_log_group(logGroupName=owner.group, kmsKeyId=OTHER_KEY)
     owner.ask("Create")
-    assert owner.found()["key"] == OTHER
+    assert owner.found()["key"] == OTHER_KEY
 
 
 def test_every_call_may_be_repeated(owner: Owner) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.embedded_cloudwatch import NOW, values
+from tests.support.embedded_cloudwatch import CURRENT_TIME, values
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.metrics_server import NAMESPACE, counter, metrics_server
 from triton_fleet.local.metrics import publisher as module
@@ -28,7 +28,7 @@ class Fleet:
     """What there is to publish, with a clock that the test sets."""
 
     def __init__(self, cloudwatch: CloudWatchClient) -> None:
-        self.now = NOW.timestamp()
+        self.now = CURRENT_TIME.timestamp()
         self.cloudwatch = cloudwatch
         self.recorder = Recorder(lambda: self.now)
         self.gauges: list[Gauge] = [(endpoint_id("sentences"), "AllTraffic", "loaded_model_count", 2.0)]
@@ -49,7 +49,7 @@ class Fleet:
         self.recorder.record(endpoint_id("sentences"), "AllTraffic", "invocations", 1.0)
 
     def published(self, name: str, namespace: str = "AWS/SageMaker", statistic: str = "Sum") -> list[float]:
-        limits = {"start": NOW - MINUTE, "end": NOW + 10 * MINUTE}
+        limits = {"start": CURRENT_TIME - MINUTE, "end": CURRENT_TIME + 10 * MINUTE}
         actual_values = values(self.cloudwatch, namespace, name, DIMENSIONS, statistic=statistic, **limits)
         return list(actual_values.values())
 
@@ -67,7 +67,7 @@ def test_publish_now_returns_when_cloudwatch_has_what_was_recorded(fleet: Fleet)
 
 def test_a_gauge_goes_once_a_minute_however_often_it_is_published(fleet: Fleet) -> None:
     for seconds in (0, 10, 60):
-        fleet.now = NOW.timestamp() + seconds
+        fleet.now = CURRENT_TIME.timestamp() + seconds
         fleet.publisher.publish_now()
     assert fleet.published("LoadedModelCount", ENDPOINTS) == [2, 2]
 
@@ -77,7 +77,7 @@ def test_in_the_background_a_gauge_goes_when_its_minute_is_nearly_over(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch, second: int, published_numbers: list[float]
 ) -> None:
     monkeypatch.setattr(module, "SECONDS_BETWEEN", 0.01)
-    fleet.now = NOW.timestamp() // 60 * 60 + second
+    fleet.now = CURRENT_TIME.timestamp() // 60 * 60 + second
     fleet.publisher.start()
     assert all(fleet.asked.acquire(timeout=10) for _ in range(3))
     fleet.publisher.stop()

@@ -42,9 +42,11 @@ nv_gpu_memory_used_bytes{gpu_uuid="GPU-1"} 1e9
 nv_cpu_utilization 0.5
 not a metric
 """
-ONE = (("model", "resnet"), ("version", "1"))
+RESNET_LABELS = (("model", "resnet"), ("version", "1"))
 TWO = (("model", "resnet"), ("version", "2"))
-OTHER, BACKEND = ((("model", "resnet"), ("reason", text), ("version", "1")) for text in ("OTHER", "BACKEND"))
+OTHER_LABELS, BACKEND = (
+    (("model", "resnet"), ("reason", text), ("version", "1")) for text in ("OTHER", "BACKEND")
+)
 GPU = (("gpu_uuid", "GPU-1"),)
 
 
@@ -54,9 +56,9 @@ def values(text: str, deltas: Deltas | None = None) -> dict[Any, dict[str, float
 
 def test_series_of_the_same_labels_are_together_without_summaries_and_histograms() -> None:
     assert values(SCRAPE) == {
-        ONE: {"nv_inference_request_success": 10, "nv_inference_pending_request_count": 4},
+        RESNET_LABELS: {"nv_inference_request_success": 10, "nv_inference_pending_request_count": 4},
         TWO: {"nv_inference_request_success": 1},
-        OTHER: {"nv_inference_request_failure": 2},
+        OTHER_LABELS: {"nv_inference_request_failure": 2},
         BACKEND: {"nv_inference_request_failure": 3},
         GPU: {"nv_gpu_utilization": 0.5, "nv_gpu_memory_used_bytes": 1e9},
         (): {"nv_cpu_utilization": 0.5},
@@ -89,16 +91,18 @@ def test_counters_are_what_was_added_and_gauges_what_they_are() -> None:
     deltas = Deltas()
     values(SCRAPE, deltas)
     later = SCRAPE.replace("} 10\n", "} 15\n").replace("} 4\n", "} 1\n")
-    value = values(later, deltas)[ONE]
+    value = values(later, deltas)[RESNET_LABELS]
     assert value["nv_inference_request_success"] == 5
-    assert values(later, deltas)[OTHER]["nv_inference_request_failure"] == 0
+    assert values(later, deltas)[OTHER_LABELS]["nv_inference_request_failure"] == 0
     assert value["nv_inference_pending_request_count"] == 1
 
 
 def test_a_counter_that_began_again_counts_from_zero() -> None:
     deltas = Deltas()
     values(SCRAPE, deltas)
-    assert values(SCRAPE.replace("} 10\n", "} 3\n"), deltas)[ONE]["nv_inference_request_success"] == 3
+    assert (
+        values(SCRAPE.replace("} 10\n", "} 3\n"), deltas)[RESNET_LABELS]["nv_inference_request_success"] == 3
+    )
 
 
 def test_a_line_has_the_embedded_metric_format() -> None:
@@ -133,7 +137,7 @@ def test_a_line_has_the_embedded_metric_format() -> None:
 
 
 def test_a_directive_has_at_most_a_hundred_metrics() -> None:
-    many: dict[Subject, dict[str, float]] = {ONE: {f"a{index}": 1.0 for index in range(201)}}
+    many: dict[Subject, dict[str, float]] = {RESNET_LABELS: {f"a{index}": 1.0 for index in range(201)}}
     (line,) = metric_lines(many, "a", 0)
     assert [len(watch_metric["Metrics"]) for watch_metric in line["_aws"]["CloudWatchMetrics"]] == [
         100,

@@ -30,7 +30,7 @@ PORTS = st.integers(1024, 65535)
 TEXTS = st.text(max_size=20) | st.sampled_from(
     ['a" "', "a;b", "a{", "$uri", "a\n", "a\\", "~a", "a b", "a" * 256]
 )
-NONE = Routes({})
+EMPTY_ROUTES = Routes({})
 ENTRY = re.compile(
     rf' {{8}}"(?P<header>(model={NAME.pattern})?;?(version=({VERSION.pattern}))?)"'
     rf' "(?P=header) {NAME.pattern} ({VERSION.pattern})? /v2/models/[A-Za-z0-9._-]+(/versions/({VERSION.pattern}))?/infer";'
@@ -83,7 +83,7 @@ def test_no_name_can_change_what_the_configuration_means(names: dict[str, Route]
     places = NginxPlaces(Path("/tmp/a"), "/usr/lib/js.so", 8080, 23000, None)
     empty, text = (
         nginx_config(places, routes, logs_all_requests=True, seconds=60)
-        for routes in (NONE, Routes(names, next(iter(names), None)))
+        for routes in (EMPTY_ROUTES, Routes(names, next(iter(names), None)))
     )
     start = empty.index("$plain_candidate {\n") + len("$plain_candidate {\n")
     entries = text[start : len(text) - len(empty) + start].rstrip("\n")
@@ -95,7 +95,7 @@ def test_no_name_can_change_what_the_configuration_means(names: dict[str, Route]
 @pytest.mark.parametrize("metrics_port", [None, 23001])
 def test_braces_are_in_pairs(places: NginxPlaces, logs_all_requests: bool, metrics_port: int | None) -> None:
     places = replace(places, metrics_port=metrics_port)
-    text = nginx_config(places, NONE, logs_all_requests=logs_all_requests, seconds=60)
+    text = nginx_config(places, EMPTY_ROUTES, logs_all_requests=logs_all_requests, seconds=60)
     assert text.count("{") == text.count("}")
 
 
@@ -110,7 +110,8 @@ def test_nginx_takes_the_longest_names_many_routes_and_repeated_versions(folder:
 
 def test_the_limits_are_those_of_sagemaker(places: NginxPlaces) -> None:
     lines = [
-        line.strip() for line in nginx_config(places, NONE, logs_all_requests=False, seconds=60).splitlines()
+        line.strip()
+        for line in nginx_config(places, EMPTY_ROUTES, logs_all_requests=False, seconds=60).splitlines()
     ]
     assert f"client_max_body_size {MAX_BODY_BYTES};" in lines
     assert "proxy_read_timeout 60s;" in lines
@@ -120,7 +121,7 @@ def test_the_limits_are_those_of_sagemaker(places: NginxPlaces) -> None:
 
 
 def test_each_error_of_nginx_is_json(places: NginxPlaces) -> None:
-    text = nginx_config(places, NONE, logs_all_requests=False, seconds=60)
+    text = nginx_config(places, EMPTY_ROUTES, logs_all_requests=False, seconds=60)
     for code, message in ERRORS.items():
         assert json.dumps({"error": message}).replace('"', '\\"') in text
         assert f"internal; return {code} " in text
@@ -129,7 +130,7 @@ def test_each_error_of_nginx_is_json(places: NginxPlaces) -> None:
 @pytest.mark.parametrize("name", ["/tmp/a;b", '/tmp/a"b', "/tmp/$a", "/tmp/a\nb", "/tmp/{a}", "relative"])
 def test_a_path_that_would_mean_something_is_refused(places: NginxPlaces, name: str) -> None:
     with pytest.raises(ValueError, match="is not an absolute path of"):
-        nginx_config(replace(places, folder=Path(name)), NONE, logs_all_requests=False, seconds=60)
+        nginx_config(replace(places, folder=Path(name)), EMPTY_ROUTES, logs_all_requests=False, seconds=60)
 
 
 def test_a_machine_without_njs_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,16 +29,16 @@ LONG = b"x" * (MAX_ANSWER_BYTES + (8 << 20))
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Router]:
+def running_router() -> Iterator[Router]:
     with router_without_script(Routes(ROUTES, "resnet")) as router:
         yield router
 
 
 @pytest.fixture
-def router(running: Router) -> Iterator[Router]:
-    running.triton.reset()
-    yield running
-    running.triton.released.set()
+def router(running_router: Router) -> Iterator[Router]:
+    running_router.triton.reset()
+    yield running_router
+    running_router.triton.released.set()
 
 
 class TestWhoServes:

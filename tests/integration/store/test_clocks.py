@@ -79,13 +79,13 @@ def test_a_lease_expires_by_the_clock_that_dates_it_even_when_that_is_set_back(
     lease = Lease(s3, BUCKET, "sha256:" + 64 * "0", Terms(holder="somebody", token="t", seconds=300))
     assert lease.take()
 
-    def answered(parsed_values: dict[str, Any], **_: object) -> None:
+    def answer_at_skew(parsed_values: dict[str, Any], **_: object) -> None:
         moment = parsed_values["LastModified"] + later
         parsed_values["ResponseMetadata"]["HTTPHeaders"]["date"] = format_datetime(
             moment.astimezone(UTC), usegmt=True
         )
 
-    s3.meta.events.register("after-call.s3.GetObject", answered)
+    s3.meta.events.register("after-call.s3.GetObject", answer_at_skew)
     seen_lease = lease.current()
     assert seen_lease is not None
     assert seen_lease.is_expired is is_expired

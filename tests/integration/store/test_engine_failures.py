@@ -21,7 +21,7 @@ from triton_fleet.store.engines.task import CODES
 from triton_fleet.store.images.task import CODES as IMAGE_CODES
 from triton_fleet.store.progress import BarProgress, LineProgress
 
-UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.somebody")])
+UNSUPPORTED_GRAPH = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.somebody")])
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def codebuild(engine_bucket: EngineBucket) -> StandInCodeBuild:
     return stand_in
 
 
-def refused(engine_bucket: EngineBucket) -> Finding:
+def refusal_finding(engine_bucket: EngineBucket) -> Finding:
     with pytest.raises(FindingsError) as caught:
         engine_bucket.publish()
     (finding,) = caught.value.findings
@@ -44,9 +44,9 @@ def refused(engine_bucket: EngineBucket) -> Finding:
 def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_published(
     engine_bucket: EngineBucket,
 ) -> None:
-    engine_bucket.endpoint("broken", model=UNSUPPORTED)
+    engine_bucket.endpoint("broken", model=UNSUPPORTED_GRAPH)
     engine_bucket.endpoint("sound")
-    finding = refused(engine_bucket)
+    finding = refusal_finding(engine_bucket)
     assert (finding.code, finding.file, finding.line) == (
         "FL376",
         engine_bucket.root / "model_specs/broken.yaml",
@@ -93,7 +93,7 @@ def test_each_problem_of_the_build_script_has_a_code(
     codebuild.looked = lambda id: codebuild.fail(
         id, exit_code=exit_code, problem="too bad", message="It rained.", log=["one", "two"]
     )
-    finding = refused(engine_bucket)
+    finding = refusal_finding(engine_bucket)
     assert finding.code == code
     assert (
         finding.message == "the engine of model 'bert' was not built: too bad: It rained.\n    one\n    two"
@@ -107,7 +107,7 @@ def test_of_a_build_that_says_nothing_the_reason_of_codebuild_and_the_end_of_its
     codebuild.reason = "CannotPullContainerError"
     codebuild.lines = ["[Container] Entering phase BUILD\n", *(f"line {number}\n" for number in range(9))]
     codebuild.looked = codebuild.fail
-    finding = refused(engine_bucket)
+    finding = refusal_finding(engine_bucket)
     assert finding.code == "FL381"
     assert "the build ended with the status FAILED: CannotPullContainerError" in finding.message
     assert finding.message.endswith("\n    line 4\n    line 5\n    line 6\n    line 7\n    line 8")
@@ -117,9 +117,9 @@ def test_what_an_earlier_attempt_said_is_not_told_again(
     engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     codebuild.looked = lambda id: codebuild.fail(id, exit_code=16, problem="p", message="Full.")
-    assert refused(engine_bucket).code == "FL377"
+    assert refusal_finding(engine_bucket).code == "FL377"
     codebuild.looked = codebuild.fail
-    assert refused(engine_bucket).code == "FL381"
+    assert refusal_finding(engine_bucket).code == "FL381"
 
 
 def test_what_codebuild_does_not_take_of_one_engine_stops_no_other(
@@ -127,7 +127,7 @@ def test_what_codebuild_does_not_take_of_one_engine_stops_no_other(
 ) -> None:
     engine_bucket.endpoint("second", model=small_onnx("other"))
     codebuild.refusals = [refusal("InvalidInputException", "There is no such fleet.")]
-    finding = refused(engine_bucket)
+    finding = refusal_finding(engine_bucket)
     assert (finding.code, finding.line) == ("FL379", 8)
     assert "There is no such fleet." in finding.message
     assert list(codebuild.status.values()) == ["SUCCEEDED"]
@@ -138,7 +138,7 @@ def test_a_build_that_codebuild_ended_for_its_time_is_told_so(
     engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     codebuild.looked = lambda id: codebuild.status.update({id: "TIMED_OUT"})
-    finding = refused(engine_bucket)
+    finding = refusal_finding(engine_bucket)
     assert (finding.code, "engine_builds.timeout" in finding.hint) == ("FL378", True)
 
 

@@ -17,7 +17,7 @@ from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildLog
 from triton_fleet.store.builds.lease import Lease, Terms
 
-OTHERS = b'{"holder": "somebody", "token": "t", "seconds": 0, "build": ""}'
+OTHER_LEASE = b'{"holder": "somebody", "token": "t", "seconds": 0, "build": ""}'
 
 
 @dataclass
@@ -69,13 +69,13 @@ def later(codebuild: StandInCodeBuild, looks: int) -> Callable[[str], None]:
     """A build is under way at so many looks, then it succeeds."""
     remaining_looks = [None] * looks
 
-    def looked(id: str) -> None:
+    def on_look(id: str) -> None:
         if remaining_looks:
             remaining_looks.pop()
         else:
             codebuild.succeed(id)
 
-    return looked
+    return on_look
 
 
 @pytest.mark.parametrize("number", [1, 2, 3], ids=["taken", "with its build", "renewed"])
@@ -105,11 +105,11 @@ def test_who_loses_the_lease_while_a_build_starts_stops_it_and_starts_another_la
 ) -> None:
     codebuild, lease = bucket.clients.codebuild, lease_key(bucket.key())
 
-    def lost() -> None:
+    def lose_lease() -> None:
         codebuild.after_start = None
-        bucket.artifacts.put(lease, OTHERS)
+        bucket.artifacts.put(lease, OTHER_LEASE)
 
-    codebuild.after_start = lost
+    codebuild.after_start = lose_lease
     assert bucket.publish().engines == 1
     assert list(codebuild.status.values()) == ["STOPPED", "SUCCEEDED"]
     first, second = (entry["idempotencyToken"] for entry in codebuild.started)
@@ -117,13 +117,13 @@ def test_who_loses_the_lease_while_a_build_starts_stops_it_and_starts_another_la
 
 
 def test_a_plan_is_taken_although_the_lease_cannot_be_given_up(bucket: EngineBucket) -> None:
-    class Kept(FlakyS3):
+    class LeaseHolder(FlakyS3):
         def delete_object(self, **request: Any) -> Any:
             if request["Key"].startswith("engines/leases/"):
                 raise self.refusal
             return self.s3.delete_object(**request)
 
-    kept_value = Kept(bucket.artifacts.s3, 0, refusal("AccessDenied", status=403), is_done=False)
+    kept_value = LeaseHolder(bucket.artifacts.s3, 0, refusal("AccessDenied", status=403), is_done=False)
     bucket.clients = with_s3(bucket, kept_value)
     assert bucket.publish().engines == 1
 
@@ -140,12 +140,12 @@ def test_a_codebuild_that_fails_for_a_moment_is_asked_again(bucket: EngineBucket
     answers = [refusal("InternalFailure", status=500)] * 3
     codebuild = bucket.clients.codebuild
 
-    def looked(id: str) -> None:
+    def on_look(id: str) -> None:
         if answers:
             raise answers.pop()
         codebuild.succeed(id)
 
-    codebuild.looked = looked
+    codebuild.looked = on_look
     assert bucket.publish().engines == 1
 
 

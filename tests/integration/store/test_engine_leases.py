@@ -19,9 +19,9 @@ from tests.support.silent_progress import SilentProgress
 from triton_fleet.builds.engines.artifacts import lease_key
 from triton_fleet.findings import CannotRunError, FindingsError
 
-LONG, NONE = 300, 0
+LONG, NO_SECONDS = 300, 0
 """Seconds that leases hold."""
-OTHER = f"{PROJECT}:1"
+OTHER_BUILD = f"{PROJECT}:1"
 
 
 class Publisher:
@@ -40,8 +40,8 @@ class Publisher:
         if status:
             request = {"name": "any", "value": f"s3://{BUCKET}/engines/plans/{self.hex}/request.json"}
             self.codebuild.started.append({"environmentVariablesOverride": [request]})
-            self.codebuild.status[OTHER] = status
-            build = OTHER
+            self.codebuild.status[OTHER_BUILD] = status
+            build = OTHER_BUILD
         lease = {"holder": "somebody", "token": "t", "seconds": seconds, "build": build}
         self.bucket.artifacts.put(self.lease, json.dumps(lease).encode())
 
@@ -73,14 +73,14 @@ def publisher(aws_url: str, folder: FleetFolder) -> Publisher:
 def test_the_lease_says_who_builds_until_the_build_is_over(publisher: Publisher) -> None:
     records: list[dict[str, Any]] = []
 
-    def looked(id: str) -> None:
+    def on_look(id: str) -> None:
         records.append(json.loads(publisher.bucket.artifacts.body(publisher.lease)))
         publisher.codebuild.succeed(id)
 
-    publisher.codebuild.looked = looked
+    publisher.codebuild.looked = on_look
     assert publisher.bucket.publish().engines == 1
     (lease,) = records
-    assert (lease["build"], lease["seconds"]) == (OTHER, LONG)
+    assert (lease["build"], lease["seconds"]) == (OTHER_BUILD, LONG)
     assert not publisher.is_leased()
 
 
@@ -102,19 +102,19 @@ def test_a_failure_of_a_build_that_is_followed_is_told(publisher: Publisher) -> 
 def test_when_a_build_that_is_followed_is_stopped_another_is_started(publisher: Publisher) -> None:
     publisher.other_has(seconds=LONG, status="IN_PROGRESS")
 
-    def stopped(id: str) -> None:
+    def stop_build(id: str) -> None:
         publisher.codebuild.status[id] = "STOPPED"
         publisher.codebuild.looked = None
         publisher.bucket.artifacts.s3.delete_object(Bucket=BUCKET, Key=publisher.lease)
 
-    publisher.later(stopped)
+    publisher.later(stop_build)
     assert publisher.bucket.publish().engines == 1
     assert len(publisher.own_builds) == 1
 
 
 @pytest.mark.parametrize("status", ["", "FAILED", "IN_PROGRESS"])
 def test_an_expired_lease_is_taken_over_with_what_still_runs(publisher: Publisher, status: str) -> None:
-    publisher.other_has(seconds=NONE, status=status)
+    publisher.other_has(seconds=NO_SECONDS, status=status)
     publisher.later(publisher.codebuild.succeed)
     runs = status == "IN_PROGRESS"
     result = publisher.bucket.publish()
@@ -147,11 +147,11 @@ def test_a_holder_that_is_about_to_start_is_waited_for(publisher: Publisher) -> 
 
 
 def test_who_has_lost_the_lease_stops_nothing_and_follows(publisher: Publisher) -> None:
-    def lost(id: str) -> None:
+    def lose_lease(id: str) -> None:
         publisher.other_has(seconds=LONG, status="IN_PROGRESS")
         publisher.codebuild.looked = None
 
-    publisher.codebuild.looked = lost
+    publisher.codebuild.looked = lose_lease
     pace = replace(publisher.bucket.pace, renew=0)
     assert publisher.bucket.publish(pace=pace).uploads == 1
     assert "STOPPED" not in publisher.codebuild.status.values()
@@ -162,13 +162,13 @@ def test_an_interrupted_publish_stops_its_builds_and_gives_up_their_leases(publi
     publisher.bucket.endpoint("second", model=small_onnx("other"))
     ids: list[str] = []
 
-    def looked(id: str) -> None:
+    def on_look(id: str) -> None:
         ids.append(id)
         if len(set(ids)) == 2:  # both are under way
             publisher.codebuild.looked = lambda _id: None
             raise KeyboardInterrupt
 
-    publisher.codebuild.looked = looked
+    publisher.codebuild.looked = on_look
     with pytest.raises(KeyboardInterrupt):
         publisher.bucket.publish()
     assert sorted(publisher.codebuild.status.values()) == ["IN_PROGRESS", "STOPPED"]
@@ -195,13 +195,13 @@ def test_a_build_goes_on_where_aws_stops_answering_and_the_next_publish_follows_
 def test_throttling_is_outwaited(publisher: Publisher) -> None:
     answers = [refusal("ThrottlingException")] * 3
 
-    def throttled(id: str) -> None:
+    def throttle(id: str) -> None:
         if answers:
             raise answers.pop()
         publisher.codebuild.succeed(id)
 
     publisher.codebuild.refusals = [refusal("ThrottlingException"), refusal("AccountLimitExceededException")]
-    publisher.codebuild.looked = throttled
+    publisher.codebuild.looked = throttle
     assert publisher.bucket.publish().engines == 1
 
 

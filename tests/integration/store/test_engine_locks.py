@@ -40,13 +40,15 @@ def onnx(folder: FleetFolder) -> Path:
     return folder.root / "onnx/sentences.onnx"
 
 
-def locked(folder: FleetFolder, environment: str = "dev", archive: str = "sentences") -> LockedArchive:
+def locked_archive(
+    folder: FleetFolder, environment: str = "dev", archive: str = "sentences"
+) -> LockedArchive:
     write_locks(open_project(folder.root, environment))
     return load_lock(folder.root / f"locks/{environment}/sentences.lock.yaml").archives[archive]
 
 
 def test_an_archive_is_named_by_its_repository_and_the_keys_of_its_engines(engine: FleetFolder) -> None:
-    archive = locked(engine)
+    archive = locked_archive(engine)
     own = measure(FolderSource.of(engine.root / "sentences", ServingContainer(built=frozenset(["bert"]))))
     assert (archive.repository, archive.size) == (own.digest, own.size)
     assert archive.engines["bert"].onnx == digest_of_bytes(small_onnx())
@@ -71,17 +73,17 @@ def test_the_digest_depends_on_the_repository_and_each_key_and_not_on_their_orde
     ("old", "new"), [("fp16", "fp32"), ("g5.xlarge", "g6.xlarge"), ("25.04", "24.09"), ("4x8", "2x8")]
 )
 def test_other_flags_another_gpu_or_image_is_another_engine(engine: FleetFolder, old: str, new: str) -> None:
-    before = locked(engine)
+    before = locked_archive(engine)
     engine.spec(base=SPEC.replace(old, new))
     assert "FL391" in {finding.code for finding in engine.check()}
-    after = locked(engine)
+    after = locked_archive(engine)
     assert before.repository == after.repository
     assert before.engines["bert"].key != after.engines["bert"].key
     assert before.digest != after.digest
 
 
 def test_an_onnx_model_that_changed_is_named(engine: FleetFolder) -> None:
-    locked(engine)
+    locked_archive(engine)
     onnx(engine).write_bytes(small_onnx("other"))
     (finding,) = engine.check()
     assert (finding.code, finding.file) == ("FL306", onnx(engine))
@@ -111,7 +113,7 @@ def test_an_engine_of_an_unknown_model_is_told_before_the_model_that_lacks_its_p
 def test_copies_share_an_engine_under_their_own_names(engine: FleetFolder) -> None:
     base = SPEC.replace("    engines", "    copies: 2\n    engines")
     engine.spec(base=base.replace("triton:", "mode: multi-model\ntriton:"))
-    first, second = (locked(engine, archive=f"sentences-{copy}") for copy in (0, 1))
+    first, second = (locked_archive(engine, archive=f"sentences-{copy}") for copy in (0, 1))
     assert (list(first.engines), list(second.engines)) == (["bert_0"], ["bert_1"])
     assert first.engines["bert_0"] == second.engines["bert_1"]
 
@@ -121,12 +123,12 @@ def test_an_onnx_model_that_is_not_there_is_told_where_the_spec_names_it(
     engine: FleetFolder, is_locked: bool
 ) -> None:
     if is_locked:
-        locked(engine)
+        locked_archive(engine)
     onnx(engine).unlink()
     (finding,) = [finding for finding in engine.check() if finding.code == "FL370"]
     assert (finding.file, finding.line) == (engine.root / "model_specs/sentences.yaml", 8)
     with pytest.raises(FindingsError, match="FL370"):
-        locked(engine)
+        locked_archive(engine)
 
 
 def test_what_is_no_onnx_model_or_keeps_its_weights_elsewhere_is_refused(engine: FleetFolder) -> None:
@@ -134,42 +136,42 @@ def test_what_is_no_onnx_model_or_keeps_its_weights_elsewhere_is_refused(engine:
     (finding,) = [finding for finding in engine.check() if finding.code == "FL371"]
     assert "git lfs pull" in finding.message and finding.hint == ""
     with pytest.raises(FindingsError, match=r"FL371: .*git lfs pull"):
-        locked(engine)
+        locked_archive(engine)
 
 
 def test_versions_among_which_the_plan_would_have_no_place_are_refused(engine: FleetFolder) -> None:
     engine.write("sentences/bert/1/notes.txt", "")
     engine.write("sentences/bert/2/notes.txt", "")
     with pytest.raises(FindingsError, match=r"FL372: model 'bert' has the versions 1, 2"):
-        locked(engine)
+        locked_archive(engine)
 
 
 def test_an_onnx_model_in_s3_is_read_once_and_named_by_its_digest(
-    engine: FleetFolder, there: Repositories
+    engine: FleetFolder, empty_repositories: Repositories
 ) -> None:
-    there.put("bert.onnx", small_onnx())
+    empty_repositories.put("bert.onnx", small_onnx())
     url, digest = f"s3://{BUCKET}/bert.onnx", digest_of_bytes(small_onnx())
     engine.spec(base=SPEC.replace("../onnx/sentences.onnx", f'"{url}"'))
     with pytest.raises(FindingsError, match=rf"FL308: (.|\n)*write `digest: {digest}`"):
-        there.lock()
+        empty_repositories.lock()
     engine.spec(base=SPEC.replace("../onnx/sentences.onnx", f'"{url}", digest: "{digest}"'))
-    there.lock()
-    there.reads = 0
-    there.lock()
-    assert there.reads == 0
+    empty_repositories.lock()
+    empty_repositories.reads = 0
+    empty_repositories.lock()
+    assert empty_repositories.reads == 0
     assert engine.check() == []
 
 
-def test_another_content_in_s3_is_refused(engine: FleetFolder, there: Repositories) -> None:
-    there.put("bert.onnx", small_onnx("other"))
+def test_another_content_in_s3_is_refused(engine: FleetFolder, empty_repositories: Repositories) -> None:
+    empty_repositories.put("bert.onnx", small_onnx("other"))
     url, digest = f"s3://{BUCKET}/bert.onnx", digest_of_bytes(small_onnx())
     engine.spec(base=SPEC.replace("../onnx/sentences.onnx", f'"{url}", digest: "{digest}"'))
     with pytest.raises(FindingsError, match=r"sentences.yaml:8:.*FL307: s3://.* has sha256"):
-        there.lock()
+        empty_repositories.lock()
 
 
 def test_an_engine_that_the_spec_no_longer_asks_for_is_told(engine: FleetFolder) -> None:
-    locked(engine)
+    locked_archive(engine)
     engine.spec(base=SPEC[: SPEC.index("    engines")])
     (finding,) = [finding for finding in engine.check() if finding.code == "FL391"]
     assert finding.message == "the lock has an engine of model 'bert' in 'sentences', and the spec has none"
@@ -181,14 +183,14 @@ class TestPromoting:
     def two_environments(self, engine: FleetFolder) -> None:
         engine.environment(name="staging")
         engine.environment(name="prod")
-        locked(engine, "staging")
+        locked_archive(engine, "staging")
 
     def promoted(self, folder: FleetFolder) -> LockedArchive:
         staging, prod = (open_project(folder.root, name) for name in ("staging", "prod"))
         return promoted_endpoint(staging, prod, "sentences").lock.archives["sentences"]
 
     def test_an_archive_with_engines_is_the_same_where_gpu_and_image_are(self, engine: FleetFolder) -> None:
-        assert self.promoted(engine) == locked(engine, "staging") == locked(engine, "prod")
+        assert self.promoted(engine) == locked_archive(engine, "staging") == locked_archive(engine, "prod")
 
     def test_an_engine_of_another_gpu_is_refused_with_both(self, engine: FleetFolder) -> None:
         engine.environment("overrides: {sentences: {instance: {type: ml.g6.xlarge}}}\n", name="prod")

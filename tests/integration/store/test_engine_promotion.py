@@ -23,7 +23,7 @@ from triton_fleet.store.publish.publish import publish
 
 
 @pytest.fixture
-def tested(promotion: Promotion) -> Promotion:
+def tested_promotion(promotion: Promotion) -> Promotion:
     """An endpoint whose engine was in the bucket already; the ONNX model is gone by now."""
     folder = promotion.folder
     folder.write("sentences/bert/config.pbtxt", CONFIG + TENSORS)
@@ -42,32 +42,36 @@ def tested(promotion: Promotion) -> Promotion:
     return promotion
 
 
-def test_the_archive_arrives_with_what_is_written_of_it_and_needs_no_engine(tested: Promotion) -> None:
-    result = tested.promote()
-    lock = load_lock(Path(tested.folder.root / "locks/prod/sentences.lock.yaml"))
+def test_the_archive_arrives_with_what_is_written_of_it_and_needs_no_engine(
+    tested_promotion: Promotion,
+) -> None:
+    result = tested_promotion.promote()
+    lock = load_lock(Path(tested_promotion.folder.root / "locks/prod/sentences.lock.yaml"))
     digest = lock.archives["sentences"].digest
     assert (result.copies, lock.promoted_from) == (1, "staging")
-    assert sorted(tested.keys("prod", "archives/")) == sorted([store_key(digest), contents_key(digest)])
+    assert sorted(tested_promotion.keys("prod", "archives/")) == sorted(
+        [store_key(digest), contents_key(digest)]
+    )
 
 
-def test_where_the_target_has_another_gpu_nothing_is_copied(tested: Promotion) -> None:
-    file = tested.folder.root / "environments/prod.yaml"
+def test_where_the_target_has_another_gpu_nothing_is_copied(tested_promotion: Promotion) -> None:
+    file = tested_promotion.folder.root / "environments/prod.yaml"
     file.write_text(file.read_text() + "overrides: {sentences: {instance: {type: ml.g6.xlarge}}}\n")
     with pytest.raises(FindingsError, match=r"FL336: .*'bert' for A10G"):
-        tested.promote()
-    assert tested.keys("prod") == []
+        tested_promotion.promote()
+    assert tested_promotion.keys("prod") == []
 
 
 @pytest.mark.parametrize("there_content", [b"", small_onnx("other")], ids=["gone", "changed"])
 def test_where_the_store_has_lost_it_and_the_onnx_model_is_another_it_is_to_be_promoted_again(
-    tested: Promotion, there_content: bytes
+    tested_promotion: Promotion, there_content: bytes
 ) -> None:
-    tested.promote()
-    for key in tested.keys("prod", "archives/"):
-        tested.s3("prod").delete_object(Bucket=tested.bucket("prod"), Key=key)
+    tested_promotion.promote()
+    for key in tested_promotion.keys("prod", "archives/"):
+        tested_promotion.s3("prod").delete_object(Bucket=tested_promotion.bucket("prod"), Key=key)
     if there_content:
-        (tested.folder.root / "onnx/sentences.onnx").write_bytes(there_content)
-    s3, project = tested.s3("prod"), open_project(tested.folder.root, "prod")
+        (tested_promotion.folder.root / "onnx/sentences.onnx").write_bytes(there_content)
+    s3, project = tested_promotion.s3("prod"), open_project(tested_promotion.folder.root, "prod")
     placeholder: Any = None
     clients = BuildClients(s3=s3, ssm=placeholder, codebuild=placeholder, logs=placeholder)
     with pytest.raises(FindingsError) as caught:

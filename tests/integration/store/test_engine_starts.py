@@ -13,7 +13,7 @@ from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_fleet.findings import FindingsError
 from triton_fleet.store.builds.work import Pace
 
-NONE_ALLOWED = "Cannot have more than 0 builds in queue for the account"
+ZERO_QUOTA_MESSAGE = "Cannot have more than 0 builds in queue for the account"
 
 
 @pytest.fixture
@@ -38,15 +38,15 @@ def test_no_more_builds_are_under_way_than_the_environment_allows(
     under_way: list[int] = []
     looks: dict[str, int] = {}
 
-    def started() -> None:
+    def on_start() -> None:
         under_way.append(list(codebuild.status.values()).count("IN_PROGRESS"))
 
-    def looked(id: str) -> None:
+    def on_look(id: str) -> None:
         looks[id] = looks.get(id, 0) + 1
         if looks[id] == 3:
             codebuild.succeed(id)
 
-    codebuild.after_start, codebuild.looked = started, looked
+    codebuild.after_start, codebuild.looked = on_start, on_look
     assert bucket.publish().engines == 4
     assert max(under_way) <= 2
 
@@ -56,12 +56,12 @@ def test_an_account_without_quota_is_told_at_once_which_one_to_ask_for(
 ) -> None:
     bucket.endpoint()
     bucket.endpoint("second", model=small_onnx("other"))
-    codebuild.refusals = [refusal("AccountLimitExceededException", NONE_ALLOWED)]
+    codebuild.refusals = [refusal("AccountLimitExceededException", ZERO_QUOTA_MESSAGE)]
     with pytest.raises(FindingsError) as caught:
         bucket.publish()
     (finding,) = caught.value.findings
     assert (finding.code, finding.line) == ("FL379", 8)
-    assert NONE_ALLOWED in finding.message
+    assert ZERO_QUOTA_MESSAGE in finding.message
     assert "'Concurrently running builds for Linux/Small environment'" in finding.hint
     assert list(codebuild.status.values()) == ["SUCCEEDED"], "the other engine is built"
     assert bucket.artifacts.held("engines/leases/") == []

@@ -11,7 +11,7 @@ import pytest
 from tests.support.codebuild_stand_in import StandInCodeBuild
 from tests.support.faulty_s3 import FaultyS3, faulty_s3
 from tests.support.kills import ends_before_step, sent_to
-from tests.support.lasting_faults import FAULTS, first_of_each, from_number, retry_at_once
+from tests.support.lasting_faults import FAULTS, first_requests, from_number, retry_without_pause
 from tests.support.promotion import Promotion
 from tests.support.promotion_images import PromotedImages
 from tests.support.silent_progress import SilentProgress
@@ -63,7 +63,7 @@ class ImageBuild:
 
 @pytest.fixture
 def build(promotion: Promotion, monkeypatch: pytest.MonkeyPatch) -> ImageBuild:
-    retry_at_once(monkeypatch)
+    retry_without_pause(monkeypatch)
     build = ImageBuild(PromotedImages(promotion), StandInCodeBuild(promotion.s3("staging")))
     build.codebuild.looked = build.push
     return build
@@ -91,7 +91,7 @@ def behind(build: ImageBuild, proxy: FaultyS3) -> Promotion:
 def test_one_failure_of_each_request_of_a_build_is_waited_for(
     build: ImageBuild, proxy: FaultyS3, kind: str
 ) -> None:
-    fault = FAULTS[kind](proxy, first_of_each())
+    fault = FAULTS[kind](proxy, first_requests())
     builds = build.run(behind(build, proxy))
     assert fault.seen > 8
     assert (builds.new_keys, builds.findings) == ([build.images.key], ())
@@ -99,7 +99,7 @@ def test_one_failure_of_each_request_of_a_build_is_waited_for(
     build.require_image()
 
 
-LASTING = [
+LASTING_FAULTS = [
     pytest.param(kind, number, marks=() if (number, kind) in SHORT else pytest.mark.nightly)
     for SHORT in [{(5, "failed"), (12, "throttled")}]
     for kind in FAULTS
@@ -107,7 +107,7 @@ LASTING = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "number"), LASTING)
+@pytest.mark.parametrize(("kind", "number"), LASTING_FAULTS)
 def test_a_failure_that_lasts_ends_a_build_with_a_remedy_and_the_next_one_finishes_it(
     build: ImageBuild, proxy: FaultyS3, kind: str, number: int
 ) -> None:

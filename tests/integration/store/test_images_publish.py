@@ -36,7 +36,7 @@ PACE = Pace(look=0.01, longest_pause=0.01, lease=0)
 
 
 @dataclass
-class Publishing:
+class ImagePublication:
     """An endpoint in `staging` whose image is locked without AWS; a stand-in for CodeBuild pushes it."""
 
     images: PromotedImages
@@ -91,163 +91,171 @@ class Publishing:
 
 
 @pytest.fixture
-def publishing(promotion: Promotion) -> Publishing:
-    publication = Publishing(PromotedImages(promotion), StandInCodeBuild(promotion.s3("staging")))
+def publication(promotion: Promotion) -> ImagePublication:
+    publication = ImagePublication(PromotedImages(promotion), StandInCodeBuild(promotion.s3("staging")))
     publication.codebuild.looked = publication.push
     return publication
 
 
 class TestPublish:
-    def test_the_template_names_the_image_by_its_key_before_it_is_built(self, publishing: Publishing) -> None:
-        uri = publishing.endpoint.image.uri
-        tag = hexadecimal(publishing.images.key)
+    def test_the_template_names_the_image_by_its_key_before_it_is_built(
+        self, publication: ImagePublication
+    ) -> None:
+        uri = publication.endpoint.image.uri
+        tag = hexadecimal(publication.images.key)
         assert uri == f"123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-staging:{tag}"
 
     def test_an_image_that_is_missing_is_built_and_recorded_as_the_endpoints(
-        self, publishing: Publishing
+        self, publication: ImagePublication
     ) -> None:
-        result = publishing.publish()
-        (digest,) = publishing.images.tags("staging")
+        result = publication.publish()
+        (digest,) = publication.images.tags("staging")
         assert (result.images.new_count, result.images.digests) == (1, {ENDPOINT: digest})
         assert result.images.notes("staging") == [
             f"sentences: the image is {digest}; `fleet lock --env staging sentences` records it, for review"
         ]
-        assert owner_key(ENDPOINT, digest) in publishing.promotion.keys("staging", "owners/")
+        assert owner_key(ENDPOINT, digest) in publication.promotion.keys("staging", "owners/")
         assert result.uploads == 1
 
-    def test_the_build_is_given_the_base_that_the_tag_names_then(self, publishing: Publishing) -> None:
-        publishing.publish()
-        (request,) = [key for key in publishing.promotion.keys("staging", "images/") if "request" in key]
-        bucket = publishing.promotion.bucket("staging")
-        body = publishing.promotion.s3("staging").get_object(Bucket=bucket, Key=request)["Body"].read()
+    def test_the_build_is_given_the_base_that_the_tag_names_then(self, publication: ImagePublication) -> None:
+        publication.publish()
+        (request,) = [key for key in publication.promotion.keys("staging", "images/") if "request" in key]
+        bucket = publication.promotion.bucket("staging")
+        body = publication.promotion.s3("staging").get_object(Bucket=bucket, Key=request)["Body"].read()
         assert "sagemaker-tritonserver:25.04-py3@sha256:" in json.loads(body)["base"]
 
-    def test_an_image_that_exists_is_not_built_again(self, publishing: Publishing) -> None:
-        digest = publishing.images.build()
-        result = publishing.publish()
+    def test_an_image_that_exists_is_not_built_again(self, publication: ImagePublication) -> None:
+        digest = publication.images.build()
+        result = publication.publish()
         assert (result.images.new_count, result.images.digests) == (0, {ENDPOINT: digest})
-        assert publishing.codebuild.started == []
+        assert publication.codebuild.started == []
 
-    def test_a_folder_that_changed_since_its_lock_is_not_built(self, publishing: Publishing) -> None:
-        publishing.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
-        finding = publishing.refused()
-        assert (finding.code, publishing.codebuild.started) == ("FL969", [])
+    def test_a_folder_that_changed_since_its_lock_is_not_built(self, publication: ImagePublication) -> None:
+        publication.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
+        finding = publication.refused()
+        assert (finding.code, publication.codebuild.started) == ("FL969", [])
         assert "`fleet lock --env staging sentences`" in finding.hint
 
     def test_an_earlier_lock_needs_no_folder_if_the_endpoint_had_its_image(
-        self, publishing: Publishing
+        self, publication: ImagePublication
     ) -> None:
-        digests = publishing.publish().images.digests
-        publishing.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
-        result = publishing.publish()
+        digests = publication.publish().images.digests
+        publication.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
+        result = publication.publish()
         assert (result.images.new_count, result.images.digests) == (0, digests)
 
-    def test_a_build_that_fails_publishes_nothing(self, publishing: Publishing) -> None:
+    def test_a_build_that_fails_publishes_nothing(self, publication: ImagePublication) -> None:
         def fail(id: str) -> None:
-            publishing.codebuild.status[id] = "FAILED"
+            publication.codebuild.status[id] = "FAILED"
 
-        publishing.codebuild.looked = fail
-        assert publishing.refused().message.startswith("the image was not built: ")
+        publication.codebuild.looked = fail
+        assert publication.refused().message.startswith("the image was not built: ")
 
     def test_a_tag_that_names_another_image_than_the_build_recorded_is_refused(
-        self, publishing: Publishing
+        self, publication: ImagePublication
     ) -> None:
-        recorded_digest = publishing.images.repositories["staging"].push(LAYERS[:1], tag="5" * 64)
-        publishing.images.record(recorded_digest)
-        second_value = publishing.images.repositories["staging"].push(
-            LAYERS, tag=hexadecimal(publishing.images.key)
+        recorded_digest = publication.images.repositories["staging"].push(LAYERS[:1], tag="5" * 64)
+        publication.images.record(recorded_digest)
+        second_value = publication.images.repositories["staging"].push(
+            LAYERS, tag=hexadecimal(publication.images.key)
         )
-        finding = publishing.refused()
+        finding = publication.refused()
         assert finding.code == "FL687"
         assert f"names {second_value}, but its build recorded {recorded_digest}" in finding.message
 
-    def test_an_image_with_another_release_than_expected_is_refused(self, publishing: Publishing) -> None:
-        publishing.images.build()
-        bucket, key = publishing.promotion.bucket("staging"), publishing.images.record_key
-        s3 = publishing.promotion.s3("staging")
+    def test_an_image_with_another_release_than_expected_is_refused(
+        self, publication: ImagePublication
+    ) -> None:
+        publication.images.build()
+        bucket, key = publication.promotion.bucket("staging"), publication.images.record_key
+        s3 = publication.promotion.s3("staging")
         record = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
         s3.put_object(Bucket=bucket, Key=key, Body=record.replace(b"VERSION=25.04", b"VERSION=25.03"))
-        finding = publishing.refused()
+        finding = publication.refused()
         assert finding.code == "FL688"
         assert finding.message == "the image was built with triton 25.03, but the lock expects 25.04"
 
     def test_a_lock_that_expects_less_than_follows_from_the_release_is_refused(
-        self, publishing: Publishing
+        self, publication: ImagePublication
     ) -> None:
-        document = publishing.lock.model_dump(mode="json", exclude_defaults=True)
+        document = publication.lock.model_dump(mode="json", exclude_defaults=True)
         document["image"]["expected"] = {}
-        publishing.lock_file.write_text(json.dumps(document))
-        finding = publishing.refused()
-        assert (finding.code, publishing.codebuild.started) == ("FL969", [])
+        publication.lock_file.write_text(json.dumps(document))
+        finding = publication.refused()
+        assert (finding.code, publication.codebuild.started) == ("FL969", [])
 
     def test_a_lock_with_the_digest_of_an_image_that_is_gone_is_not_built(
-        self, publishing: Publishing
+        self, publication: ImagePublication
     ) -> None:
-        digest = publishing.images.build()
-        publishing.record()
-        publishing.promotion.ecr("staging").batch_delete_image(
+        digest = publication.images.build()
+        publication.record()
+        publication.promotion.ecr("staging").batch_delete_image(
             repositoryName="triton-fleet-staging", imageIds=[{"imageDigest": digest}]
         )
-        assert (publishing.refused().code, publishing.codebuild.started) == ("FL628", [])
+        assert (publication.refused().code, publication.codebuild.started) == ("FL628", [])
 
 
 class TestRecord:
-    def test_the_lock_then_records_base_digest_and_facts_for_review(self, publishing: Publishing) -> None:
-        publishing.publish()
-        expected_lock = publishing.lock
-        publishing.record()
-        image = publishing.lock.image
+    def test_the_lock_then_records_base_digest_and_facts_for_review(
+        self, publication: ImagePublication
+    ) -> None:
+        publication.publish()
+        expected_lock = publication.lock
+        publication.record()
+        image = publication.lock.image
         assert image is not None and image.facts is not None
-        (digest,) = publishing.images.tags("staging")
-        assert (image.key, image.base, image.digest) == (publishing.images.key, BASE, digest)
+        (digest,) = publication.images.tags("staging")
+        assert (image.key, image.base, image.digest) == (publication.images.key, BASE, digest)
         assert (image.expected, image.facts.triton) == (None, "25.04")
-        key = publishing.images.key
-        assert list(content_changes(expected_lock, publishing.lock)) == [
+        key = publication.images.key
+        assert list(content_changes(expected_lock, publication.lock)) == [
             f"image: the build {key[:19]} → {digest[:19]}"
         ]
-        assert publishing.endpoint.image.uri.endswith(f"/triton-fleet-staging@{digest}")
-        assert publishing.publish().images.digests == {}
+        assert publication.endpoint.image.uri.endswith(f"/triton-fleet-staging@{digest}")
+        assert publication.publish().images.digests == {}
 
-    def test_a_release_has_the_digest_that_its_lock_lacked(self, publishing: Publishing) -> None:
-        s3, bucket = publishing.promotion.s3("staging"), publishing.promotion.bucket("staging")
-        digests = publishing.publish().images.digests
-        record_release(s3, publishing.endpoint, digests[ENDPOINT])
+    def test_a_release_has_the_digest_that_its_lock_lacked(self, publication: ImagePublication) -> None:
+        s3, bucket = publication.promotion.s3("staging"), publication.promotion.bucket("staging")
+        digests = publication.publish().images.digests
+        record_release(s3, publication.endpoint, digests[ENDPOINT])
         (release,) = last_releases(s3, bucket, ENDPOINT, 2)
         assert release.image == digests[ENDPOINT]
-        publishing.record()
-        record_release(s3, publishing.endpoint)
+        publication.record()
+        record_release(s3, publication.endpoint)
         assert last_releases(s3, bucket, ENDPOINT, 2) == [release]
 
-    def test_a_prune_keeps_the_image_by_its_tag(self, publishing: Publishing) -> None:
-        tag, folder = hexadecimal(publishing.images.key), publishing.lock_file.parent
+    def test_a_prune_keeps_the_image_by_its_tag(self, publication: ImagePublication) -> None:
+        tag, folder = hexadecimal(publication.images.key), publication.lock_file.parent
         assert tag in needed_by_locks(folder).images
         assert endpoints_by_image(folder) == {tag: (ENDPOINT,)}
 
-    def test_another_clones_image_is_noticed_by_its_tag(self, publishing: Publishing) -> None:
-        publishing.publish()
-        publishing.promotion.serve(publishing.endpoint)
-        require_own_content(publishing.promotion.sagemaker, publishing.endpoint)
-        publishing.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
-        write_locks(publishing.project)
+    def test_another_clones_image_is_noticed_by_its_tag(self, publication: ImagePublication) -> None:
+        publication.publish()
+        publication.promotion.serve(publication.endpoint)
+        require_own_content(publication.promotion.sagemaker, publication.endpoint)
+        publication.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
+        write_locks(publication.project)
         with pytest.raises(CannotRunError, match="another deploy replaced this one"):
-            require_own_content(publishing.promotion.sagemaker, publishing.endpoint)
+            require_own_content(publication.promotion.sagemaker, publication.endpoint)
 
 
 class TestPromotion:
-    def test_an_image_that_the_lock_does_not_record_is_not_promoted(self, publishing: Publishing) -> None:
-        publishing.publish()
-        publishing.promotion.serve(publishing.endpoint)
+    def test_an_image_that_the_lock_does_not_record_is_not_promoted(
+        self, publication: ImagePublication
+    ) -> None:
+        publication.publish()
+        publication.promotion.serve(publication.endpoint)
         with pytest.raises(FindingsError) as error_info:
-            publishing.promotion.promote()
+            publication.promotion.promote()
         (finding,) = error_info.value.findings
-        assert (finding.code, finding.file) == ("FL686", publishing.lock_file)
+        assert (finding.code, finding.file) == ("FL686", publication.lock_file)
         assert "run `fleet lock --env staging sentences`" in finding.hint
-        assert publishing.promotion.keys("prod") == []
+        assert publication.promotion.keys("prod") == []
 
     def test_an_environment_that_is_promoted_to_refuses_a_lock_without_a_digest(
-        self, publishing: Publishing
+        self, publication: ImagePublication
     ) -> None:
-        folder = publishing.promotion.folder
+        folder = publication.promotion.folder
         folder.write(
             "environments/staging.yaml",
             (folder.root / "environments/staging.yaml").read_text() + "promoted_from: qa\n",
@@ -255,7 +263,7 @@ class TestPromotion:
         spec = (folder.root / "model_specs/sentences.yaml").read_text()
         folder.write("locks/staging/sentences.spec.yaml", spec.replace("../", "../../"))
         with pytest.raises(FindingsError) as error_info:
-            checked_fleet(publishing.project, locked=False, today=None)
+            checked_fleet(publication.project, locked=False, today=None)
         findings = [finding for finding in error_info.value.findings if finding.code == "FL685"]
         assert [finding.message for finding in findings] == [
             "the lock names no digest of the image, so that the deploy would build one that nobody tested"

@@ -15,7 +15,7 @@ from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.live_sets import LIVE, Live
 from tests.support.running_aws import running_aws
-from tests.support.zoo import all_at_once
+from tests.support.zoo import call_in_parallel
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
@@ -158,7 +158,7 @@ def test_what_the_spec_names_can_be_added_before_it_is_published(live: Live) -> 
 
 def test_two_that_add_at_one_time_get_two_names(live: Live) -> None:
     calls = [lambda text=text: live.add(text) for text in ("x = 1\n", "x = 2\n")]
-    first, second = all_at_once(calls)
+    first, second = call_in_parallel(calls)
     assert {first.target, second.target} == {"other-v1.tar.gz", "other-v2.tar.gz"}
     assert b"x = 1\n" in live.body(first.target)
     assert b"x = 2\n" in live.body(second.target)
@@ -166,14 +166,14 @@ def test_two_that_add_at_one_time_get_two_names(live: Live) -> None:
 
 def test_two_that_add_the_same_at_one_time_share_a_name(live: Live) -> None:
     live.repository(SAME)  # before both read it
-    first, second = all_at_once([lambda: live.add(SAME)] * 2)
+    first, second = call_in_parallel([lambda: live.add(SAME)] * 2)
     assert (first.target, second.target) == ("other-v1.tar.gz", "other-v1.tar.gz")
     assert live.targets() == ["other-v1.tar.gz"]
 
 
 def test_two_that_add_others_as_one_version_are_not_mixed_up(live: Live) -> None:
     calls = [lambda text=text: live.add(text, version=5) for text in ("x = 1\n", "x = 2\n")]
-    outcomes = all_at_once(calls)
+    outcomes = call_in_parallel(calls)
     (outcome,) = [outcome for outcome in outcomes if isinstance(outcome, Addition)]
     (lost_outcome,) = [outcome for outcome in outcomes if isinstance(outcome, FindingsError)]
     assert outcome.target == "other-v5.tar.gz"

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from tests.support.s3_repositories import Repositories, digest, on_disk, packed
+from tests.support.s3_repositories import Repositories, digest, on_disk, pack_files
 from triton_fleet.check.lock_drift import stale_findings
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
@@ -38,7 +38,7 @@ BERT = LockedModel(
     by_compute_capability={"8.6": "a10g.plan"},
 )
 CHAIN = LockedModel(backend="ensemble", size=12, steps=("bert",))
-SHOWN = {
+SHOWN_MODELS = {
     "bert": {
         "backend": "tensorrt",
         "max_batch_size": 8,
@@ -59,7 +59,7 @@ def repository(folder: FleetFolder) -> Path:
     return folder.root / "repository"
 
 
-def locked(folder: FleetFolder, archive: str = "sentences") -> LockedArchive:
+def locked_archive(folder: FleetFolder, archive: str = "sentences") -> LockedArchive:
     """What the lock, written now, says of an archive."""
     write_locks(open_project(folder.root, "dev"))
     return load_lock(folder.root / "locks/dev/sentences.lock.yaml").archives[archive]
@@ -76,13 +76,13 @@ def names_alone(folder: FleetFolder) -> Path:
 
 
 def test_the_lock_of_a_folder_holds_the_facts_of_its_models(folder: FleetFolder, repository: Path) -> None:
-    assert locked(folder).models == {"bert": BERT, "chain": CHAIN}
+    assert locked_archive(folder).models == {"bert": BERT, "chain": CHAIN}
 
 
 def test_the_lock_is_written_without_what_is_nothing_special(folder: FleetFolder, repository: Path) -> None:
-    locked(folder)
+    locked_archive(folder)
     text = (folder.root / "locks/dev/sentences.lock.yaml").read_text()
-    assert yaml.safe_load(text)["archives"]["sentences"]["models"] == SHOWN
+    assert yaml.safe_load(text)["archives"]["sentences"]["models"] == SHOWN_MODELS
 
 
 def test_a_lock_is_read_as_it_was_written(folder: FleetFolder, repository: Path) -> None:
@@ -98,51 +98,53 @@ def test_a_lock_is_read_as_it_was_written(folder: FleetFolder, repository: Path)
 def test_each_copy_has_the_facts_of_its_own_names(folder: FleetFolder, repository: Path) -> None:
     folder.spec(base=SPEC.replace("../repository", "../repository, copies: 2") + "mode: multi-model\n")
     chain = CHAIN.model_copy(update={"steps": ("bert_1",)})
-    assert locked(folder, "sentences-1").models == {"bert_1": BERT, "chain_1": chain}
+    assert locked_archive(folder, "sentences-1").models == {"bert_1": BERT, "chain_1": chain}
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
 def test_the_facts_of_a_repository_in_s3_are_those_of_the_same_folder(
-    there: Repositories, tmp_path: Path, form: str
+    empty_repositories: Repositories, tmp_path: Path, form: str
 ) -> None:
     on_disk(FILES, tmp_path / "r")
     files = {path: content for path, content in FILES.items() if not path.endswith(".gitkeep")}
-    there.prefix(FILES) if form == "team/" else there.archive(packed(files))
-    there.spec(form, digest(packed(FILES)))
-    (lock,) = there.lock()
+    empty_repositories.prefix(FILES) if form == "team/" else empty_repositories.archive(pack_files(files))
+    empty_repositories.spec(form, digest(pack_files(FILES)))
+    (lock,) = empty_repositories.lock()
     assert load_lock(lock).archives["sentences"].models == {"bert": BERT, "chain": CHAIN}
-    assert there.reads == (len(files) if form == "team/" else 1)
+    assert empty_repositories.reads == (len(files) if form == "team/" else 1)
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
-def test_a_lock_that_knows_nothing_of_models_in_s3_is_written_anew(there: Repositories, form: str) -> None:
-    there.prefix(FILES) if form == "team/" else there.archive(packed(FILES))
-    there.spec(form, digest(packed(FILES)))
-    (lock,) = there.lock()
+def test_a_lock_that_knows_nothing_of_models_in_s3_is_written_anew(
+    empty_repositories: Repositories, form: str
+) -> None:
+    empty_repositories.prefix(FILES) if form == "team/" else empty_repositories.archive(pack_files(FILES))
+    empty_repositories.spec(form, digest(pack_files(FILES)))
+    (lock,) = empty_repositories.lock()
     text = lock.read_text()
-    names_alone(there.folder)
-    assert there.lock() == [lock]
+    names_alone(empty_repositories.folder)
+    assert empty_repositories.lock() == [lock]
     assert lock.read_text() == text
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
-def test_a_config_in_s3_that_is_too_large_is_refused(there: Repositories, form: str) -> None:
+def test_a_config_in_s3_that_is_too_large_is_refused(empty_repositories: Repositories, form: str) -> None:
     files = FILES | {"chain/config.pbtxt": bytes(MAX_BYTES + 1)}
-    there.prefix(files) if form == "team/" else there.archive(packed(files))
-    there.spec(form, digest(packed(files)))
+    empty_repositories.prefix(files) if form == "team/" else empty_repositories.archive(pack_files(files))
+    empty_repositories.spec(form, digest(pack_files(files)))
     assert (
         f"'chain/config.pbtxt' has {MAX_BYTES + 1} bytes: its content is not checked"
-        in there.refused().message
+        in empty_repositories.refused().message
     )
 
 
 def test_a_lock_with_models_by_name_alone_is_read_and_stale(folder: FleetFolder, repository: Path) -> None:
-    locked(folder)
+    locked_archive(folder)
     old = names_alone(folder)
     assert load_lock(old).archives["sentences"].models == {"bert": LockedModel(), "chain": LockedModel()}
     (finding,) = stale_findings(open_project(folder.root, "dev"), "sentences")
     assert (finding.code, finding.file) == ("FL306", old)
-    assert locked(folder).models["bert"] == BERT
+    assert locked_archive(folder).models["bert"] == BERT
     assert stale_findings(open_project(folder.root, "dev"), "sentences") == []
 
 

@@ -44,7 +44,7 @@ def forge(artifact_bucket: ArtifactBucket, name: str, victim: str, **changes: ob
     write_lock(artifact_bucket.project.lock_file(name), forged_lock, artifact_bucket.project.root)
 
 
-def refused(artifact_bucket: ArtifactBucket, code: str = "FL847") -> str:
+def refusal_message(artifact_bucket: ArtifactBucket, code: str = "FL847") -> str:
     """The only finding of a publish that copies nothing to `thief` and records nothing of it."""
     with pytest.raises(FindingsError) as error_info:
         artifact_bucket.publish()
@@ -67,7 +67,7 @@ def victim(artifact_bucket: ArtifactBucket) -> ArtifactBucket:
 
 def test_the_digest_of_another_endpoint_in_a_lock_gets_nothing_of_it(victim: ArtifactBucket) -> None:
     forge(victim, "thief", "victim")
-    text = refused(victim)
+    text = refusal_message(victim)
     assert "model_specs/thief.yaml:5:22: locks/dev/thief.lock.yaml names sha256:" in text
     assert "which 'thief' has never had in 'dev', and the repository here has sha256:" in text
     assert "run `fleet lock --env dev thief` and have the change reviewed" in text
@@ -80,7 +80,7 @@ def test_nor_do_the_files_of_another_endpoint_without_compression(artifact_bucke
     artifact_bucket.single("thief", keys=", compression: none")
     artifact_bucket.lock()
     forge(artifact_bucket, "thief", "victim")
-    refused(artifact_bucket)
+    refusal_message(artifact_bucket)
 
 
 def test_nor_does_one_of_a_multi_model_endpoint(victim: ArtifactBucket) -> None:
@@ -129,17 +129,17 @@ def test_a_forged_digest_of_a_repository_in_s3_is_refused(victim: ArtifactBucket
     file = victim.folder.root / "model_specs/thief.yaml"
     file.write_text(file.read_text().replace("../thief", entry))
     forge(victim, "thief", "victim")
-    assert f"the spec expects {digest}" in refused(victim)
+    assert f"the spec expects {digest}" in refusal_message(victim)
 
 
-def promoted(artifact_bucket: ArtifactBucket) -> None:
+def record_promotion(artifact_bucket: ArtifactBucket) -> None:
     artifact_bucket.folder.environment(name="staging")
     forge(artifact_bucket, "thief", "victim", promoted_from="staging")
 
 
 def test_a_lock_that_says_it_was_promoted_gets_nothing_without_a_promotion(victim: ArtifactBucket) -> None:
-    promoted(victim)
-    text = refused(victim, "FL848")
+    record_promotion(victim)
+    text = refusal_message(victim, "FL848")
     assert "did not get by a promotion from 'staging' to 'dev'" in text
     assert "run `fleet promote --from staging --to dev thief`" in text
 
@@ -205,7 +205,7 @@ def test_what_was_deployed_before_there_were_records_counts_and_is_recorded(vict
 def test_a_release_that_cannot_be_read_counts_as_none(victim: ArtifactBucket) -> None:
     victim.put("releases/thief/2026-01-01T00:00:00.000000Z.json", b"{}")
     forge(victim, "thief", "victim")
-    refused(victim)
+    refusal_message(victim)
 
 
 def test_where_all_copies_are_there_nothing_else_is_asked_without_records_too(victim: ArtifactBucket) -> None:
@@ -272,7 +272,7 @@ def test_two_publishers_at_once_both_succeed(victim: ArtifactBucket) -> None:
 def test_a_missing_repository_is_told_with_what_it_was_to_prove(victim: ArtifactBucket) -> None:
     forge(victim, "thief", "victim")
     shutil.rmtree(victim.folder.root / "thief")
-    assert "does not exist" in refused(victim)
+    assert "does not exist" in refusal_message(victim)
 
 
 def test_a_repository_is_read_once_for_all_endpoints_that_have_it(

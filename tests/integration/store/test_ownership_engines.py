@@ -27,7 +27,7 @@ def victim(aws_url: str, folder: FleetFolder) -> EngineBucket:
     return bucket
 
 
-def refused(bucket: EngineBucket, message: str) -> None:
+def assert_refusal(bucket: EngineBucket, message: str) -> None:
     number = len(bucket.clients.codebuild.started)
     with pytest.raises(FindingsError, match=message) as error_info:
         bucket.publish()
@@ -54,14 +54,14 @@ def forge(bucket: EngineBucket, *, digest: bool) -> None:
 
 def test_the_onnx_digest_of_another_endpoint_in_a_lock_gets_no_plan_of_it(victim: EngineBucket) -> None:
     forge(victim, digest=True)
-    refused(victim, "thief.yaml:8:9: error FL847: .* the ONNX model of 'bert' here has sha256")
+    assert_refusal(victim, "thief.yaml:8:9: error FL847: .* the ONNX model of 'bert' here has sha256")
 
 
 def test_nor_where_the_plan_is_gone_and_would_be_built_of_its_onnx_model(victim: EngineBucket) -> None:
     for key in victim.artifacts.held("engines/plans/"):
         victim.artifacts.s3.delete_object(Bucket=victim.artifacts.endpoints[0].deployment.bucket, Key=key)
     forge(victim, digest=True)
-    refused(victim, "the ONNX model of 'bert' here has sha256")
+    assert_refusal(victim, "the ONNX model of 'bert' here has sha256")
 
 
 def test_an_archive_that_the_endpoint_had_does_not_stand_for_other_engines(victim: EngineBucket) -> None:

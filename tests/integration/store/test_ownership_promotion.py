@@ -24,7 +24,7 @@ def publish_in(promotion: Promotion, environment: str) -> PublishResult:
     return publish(s3, project, endpoints, SilentProgress(), ecr=lambda: promotion.ecr(environment))
 
 
-def refused(promotion: Promotion, environment: str, code: str) -> str:
+def refusal_message(promotion: Promotion, environment: str, code: str) -> str:
     with pytest.raises(FindingsError) as error_info:
         publish_in(promotion, environment)
     (finding,) = error_info.value.findings
@@ -52,7 +52,7 @@ def test_what_the_target_had_already_is_recorded_too(promotion: Promotion) -> No
     promotion.test()
     promotion.promote()
     without_records(promotion, "prod")
-    refused(promotion, "prod", "FL848")
+    refusal_message(promotion, "prod", "FL848")
     assert promotion.promote().copies == 0
     assert publish_in(promotion, "prod") == PublishResult(copies=1)
 
@@ -61,7 +61,7 @@ def test_a_lock_that_was_copied_by_hand_gets_nothing_of_what_the_target_has(prom
     promotion.test()
     promotion.promote()
     without_records(promotion, "prod")
-    text = refused(promotion, "prod", "FL848")
+    text = refusal_message(promotion, "prod", "FL848")
     assert "run `fleet promote --from staging --to prod sentences`" in text
 
 

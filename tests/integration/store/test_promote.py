@@ -88,7 +88,7 @@ def test_within_an_account_the_server_copies_across_regions(promotion: Promotion
     assert promotion.keys("qa", "archives/") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
 
 
-class Stopping(SilentProgress):
+class StoppingProgress(SilentProgress):
     """Is interrupted at the first part that has arrived."""
 
     def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
@@ -110,11 +110,11 @@ def test_a_large_archive_comes_in_parts_with_the_checksum_of_the_whole(promotion
     (archive,) = promotion.test().archives
     numbers: list[int] = []
 
-    class Counting(SilentProgress):
+    class CountingProgress(SilentProgress):
         def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
             return nullcontext(numbers.append)
 
-    result = promotion.promote(progress=Counting())
+    result = promotion.promote(progress=CountingProgress())
     (key,) = promotion.keys("prod", "archives/")
     own_text, files = (
         promotion.s3(name).get_object(Bucket=promotion.bucket(name), Key=key, ChecksumMode="ENABLED")
@@ -132,7 +132,7 @@ def test_an_interruption_leaves_nothing_half_there_and_the_next_run_goes_on(prom
     write_weights(promotion, 2)
     promotion.test()
     with pytest.raises(KeyboardInterrupt):
-        promotion.promote(progress=Stopping())
+        promotion.promote(progress=StoppingProgress())
     s3, bucket = promotion.s3("prod"), promotion.bucket("prod")
     assert promotion.keys("prod") == []
     assert "Uploads" not in s3.list_multipart_uploads(Bucket=bucket)

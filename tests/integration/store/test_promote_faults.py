@@ -11,7 +11,7 @@ import pytest
 from tests.support.embedded_keys import KEYS
 from tests.support.faulty_s3 import FaultyS3, faulty_s3
 from tests.support.git_repository import GitRepository
-from tests.support.lasting_faults import FAULTS, first_of_each, from_number, retry_at_once
+from tests.support.lasting_faults import FAULTS, first_requests, from_number, retry_without_pause
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import PromotedImages
 from triton_fleet.awsapi.emulator import local_session
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.nightly
 
 @pytest.fixture(autouse=True)
 def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    retry_at_once(monkeypatch)
+    retry_without_pause(monkeypatch)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def behind(promotion: Promotion, proxies: dict[str, FaultyS3]) -> Promotion:
     return Promotion(promotion.folder, {account: proxy.url for account, proxy in proxies.items()})
 
 
-def assert_promoted(tested_images: PromotedImages) -> None:
+def assert_promotion(tested_images: PromotedImages) -> None:
     """The target has the archive, the image and the lock."""
     promotion = tested_images.promotion
     lock, promoted_lock = (promotion.lock(name) for name in ("staging", "prod"))
@@ -57,17 +57,17 @@ def assert_promoted(tested_images: PromotedImages) -> None:
 def test_one_failure_of_each_request_of_a_promotion_is_waited_for(
     tested_images: PromotedImages, proxies: dict[str, FaultyS3], kind: str
 ) -> None:
-    faults = [FAULTS[kind](proxy, first_of_each()) for proxy in proxies.values()]
+    faults = [FAULTS[kind](proxy, first_requests()) for proxy in proxies.values()]
     behind(tested_images.promotion, proxies).promote()
     assert all(fault.seen > 2 for fault in faults)
-    assert_promoted(tested_images)
+    assert_promotion(tested_images)
 
 
-LASTING = [(kind, number) for kind in FAULTS for number in (0, 2, 4, 6, 9, 12, 14, 17)]
+LASTING_FAULTS = [(kind, number) for kind in FAULTS for number in (0, 2, 4, 6, 9, 12, 14, 17)]
 
 
 @pytest.mark.parametrize("account", ["staging", "prod"])
-@pytest.mark.parametrize(("kind", "number"), LASTING)
+@pytest.mark.parametrize(("kind", "number"), LASTING_FAULTS)
 def test_a_failure_that_lasts_ends_a_promotion_with_a_remedy_and_the_next_one_finishes_it(
     tested_images: PromotedImages, proxies: dict[str, FaultyS3], account: str, kind: str, number: int
 ) -> None:
@@ -83,7 +83,7 @@ def test_a_failure_that_lasts_ends_a_promotion_with_a_remedy_and_the_next_one_fi
     else:
         assert not fault.seen or lock.exists()
     tested_images.promotion.promote()
-    assert_promoted(tested_images)
+    assert_promotion(tested_images)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind != "cut"])
@@ -100,7 +100,7 @@ def test_one_failure_of_each_request_of_a_rollback_is_waited_for(
     release = earlier_release(project, ENDPOINT, None)
     proxied_promotion = behind(promotion, proxies)
     (proxy,) = [proxies[key] for key in proxies if key != "123456789012"]
-    fault = FAULTS[kind](proxy, first_of_each())
+    fault = FAULTS[kind](proxy, first_requests())
     require_contents(project, release, proxied_promotion.s3("prod"), proxied_promotion.ecr("prod"))
     assert fault.seen > 2
     proxy.forget()

@@ -24,7 +24,7 @@ from triton_fleet.store.promote.images import ImageCopies, ImageStore
 DIGEST = f"sha256:{'d' * 64}"
 
 
-def locked(promotion: Promotion, environment: str = "prod") -> LockedImage | None:
+def locked_image(promotion: Promotion, environment: str = "prod") -> LockedImage | None:
     return promotion.lock(environment).image
 
 
@@ -59,7 +59,7 @@ def test_the_image_arrives_by_its_digest_with_its_tag_and_its_record(images: Pro
         "size": None,
         "ended": "2026-07-06T08:00:00Z",
     }
-    assert locked(images.promotion, to) == locked(images.promotion, "staging")
+    assert locked_image(images.promotion, to) == locked_image(images.promotion, "staging")
     assert (result.images, result.images_present) == (1, 0)
     assert result.image_bytes > sum(map(len, LAYERS))
     assert images.promotion.folder.findings(to) == []
@@ -73,12 +73,12 @@ def test_the_target_knows_the_image_without_a_build(images: PromotedImages) -> N
     project = open_project(root, "prod")
     (image,) = held_images(s3, images.promotion.ecr("prod"), project.deployment, root / "locks/prod")
     assert (image.digest, image.exists, image.needed_by) == (digest, True, (ENDPOINT,))
-    tested_image = locked(images.promotion)
+    tested_image = locked_image(images.promotion)
     (root / f"locks/prod/{ENDPOINT}.lock.yaml").unlink()
     images.promotion.folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
     images.promotion.folder.write("repository/embed/1/model.py", "x = 1\n")
     write_locks(open_project(root, "prod"), lambda: s3, lambda: images.promotion.ecr("prod"))
-    assert locked(images.promotion) == tested_image
+    assert locked_image(images.promotion) == tested_image
 
 
 def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None:
@@ -190,11 +190,11 @@ def test_where_the_target_needs_another_image_nothing_is_copied(
 def test_a_target_that_names_the_digest_of_the_tested_base_takes_the_image(images: PromotedImages) -> None:
     images.build()
     images.promotion.test()
-    image = locked(images.promotion, "staging")
+    image = locked_image(images.promotion, "staging")
     assert image is not None
     override(images.promotion, image_digest=image.base)
     images.promotion.promote()
-    assert locked(images.promotion) == image
+    assert locked_image(images.promotion) == image
 
 
 def test_a_target_that_names_another_base_is_told_at_its_line(images: PromotedImages) -> None:
@@ -204,7 +204,7 @@ def test_a_target_that_names_another_base_is_told_at_its_line(images: PromotedIm
     with pytest.raises(FindingsError) as refusal:
         images.promotion.promote()
     (finding,) = refusal.value.findings
-    image = locked(images.promotion, "staging")
+    image = locked_image(images.promotion, "staging")
     assert image is not None
     name = "sagemaker-tritonserver:25.04-py3"
     assert f"with an image on {name}@{image.base}, but prod has {name}@{DIGEST}" in finding.message
@@ -225,7 +225,7 @@ def test_an_image_that_exists_is_taken_over_if_the_target_names_its_digest(
     override(promotion, image=registry_image(digest, "763104351884.dkr.ecr.us-west-2"))
     if digest == DIGEST:
         assert promotion.promote().images == 0
-        assert locked(promotion) == LockedImage(digest=DIGEST)
+        assert locked_image(promotion) == LockedImage(digest=DIGEST)
         assert images.tags() == {}
     else:
         (finding,) = findings_of(images)
@@ -236,4 +236,4 @@ def test_an_image_that_was_not_built_in_the_source_is_not_copied(images: Promote
     images.promotion.folder.spec(base=SPEC)
     images.promotion.test()
     result = images.promotion.promote()
-    assert (result.images, result.images_present, locked(images.promotion)) == (0, 0, None)
+    assert (result.images, result.images_present, locked_image(images.promotion)) == (0, 0, None)

@@ -53,11 +53,11 @@ def test_a_large_layer_goes_in_parts_of_the_size_that_the_registry_asks_for(imag
     parts = Requests(images.promotion, "UploadLayerPart")
     numbers: list[int] = []
 
-    class Counting(SilentProgress):
+    class CountingProgress(SilentProgress):
         def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
             return nullcontext(numbers.append if "layer" in name else lambda _: None)
 
-    result = images.promotion.promote(progress=Counting(), target_ecr=parts.ecr)
+    result = images.promotion.promote(progress=CountingProgress(), target_ecr=parts.ecr)
     sizes = sorted(len(part["layerPartBlob"]) for part in parts)
     assert (sizes[0], sizes[2:]) == (1, [PART, PART])
     assert sum(numbers) == sum(sizes) == result.image_bytes

@@ -22,7 +22,7 @@ statements:
 
 
 @pytest.fixture
-def tested(promotion: Promotion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Promotion:
+def tested_promotion(promotion: Promotion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Promotion:
     """An endpoint that staging runs; `qa` is promoted to, in the same account."""
     account, region = PLACES["qa"]
     settings = f'environment: qa\naccount: "{account}"\nregion: {region}\npromoted_from: staging\n'
@@ -47,9 +47,9 @@ def refusal(promotion: Promotion, bucket: str) -> list[str]:
     return [finding.code for finding in refusal_info.value.findings]
 
 
-def test_a_policy_of_the_target(tested: Promotion) -> None:
-    tested.folder.write("policies/platform.yaml", POLICY)
-    assert refusal(tested, tested.bucket("qa")) == ["FL954"]
+def test_a_policy_of_the_target(tested_promotion: Promotion) -> None:
+    tested_promotion.folder.write("policies/platform.yaml", POLICY)
+    assert refusal(tested_promotion, tested_promotion.bucket("qa")) == ["FL954"]
 
 
 @pytest.mark.parametrize(
@@ -59,16 +59,16 @@ def test_a_policy_of_the_target(tested: Promotion) -> None:
         ("prices.yaml", "instances: nonsense\n"),
     ],
 )
-def test_a_policy_or_price_that_cannot_be_read(tested: Promotion, file: str, text: str) -> None:
-    tested.folder.write(file, text)
-    assert refusal(tested, tested.bucket("qa"))
+def test_a_policy_or_price_that_cannot_be_read(tested_promotion: Promotion, file: str, text: str) -> None:
+    tested_promotion.folder.write(file, text)
+    assert refusal(tested_promotion, tested_promotion.bucket("qa"))
 
 
-def test_a_name_that_the_account_has_already_in_the_region(tested: Promotion) -> None:
+def test_a_name_that_the_account_has_already_in_the_region(tested_promotion: Promotion) -> None:
     account, region = PLACES["staging"]
     bucket = f"triton-fleet-qa-{account}-{region}"
     with suppress(ClientError):
-        tested.s3("staging").create_bucket(Bucket=bucket)
+        tested_promotion.s3("staging").create_bucket(Bucket=bucket)
     settings = f'environment: qa\naccount: "{account}"\nregion: {region}\npromoted_from: staging\n'
-    tested.folder.write("environments/qa.yaml", settings)
-    assert refusal(tested, bucket) == ["FL124"]
+    tested_promotion.folder.write("environments/qa.yaml", settings)
+    assert refusal(tested_promotion, bucket) == ["FL124"]

@@ -18,7 +18,7 @@ from triton_fleet.store.upload.stream import Streams, source_object
 pytestmark = pytest.mark.nightly
 
 
-def copied(promotion: Promotion, **changes: Any) -> bool:
+def copy_object(promotion: Promotion, **changes: Any) -> bool:
     """Whether an object `one`, found with these changes, becomes the object `two`."""
     s3, bucket = promotion.s3("staging"), promotion.bucket("staging")
     s3.put_object(Bucket=bucket, Key="one", Body=b"12345")
@@ -31,20 +31,20 @@ def copied(promotion: Promotion, **changes: Any) -> bool:
 
 def test_what_arrives_with_another_checksum_is_refused_and_not_kept(promotion: Promotion) -> None:
     with pytest.raises(CannotRunError, match="the bytes received of s3://.*/one do not have its checksum"):
-        copied(promotion, crc="AAAAAA==")
+        copy_object(promotion, crc="AAAAAA==")
     assert promotion.keys("staging") == ["one"]
 
 
 def test_an_object_that_is_replaced_while_it_is_copied_is_refused(promotion: Promotion) -> None:
     with pytest.raises(ClientError, match="PreconditionFailed"):
-        copied(promotion, etag='"of another"')
+        copy_object(promotion, etag='"of another"')
     assert promotion.keys("staging") == ["one"]
 
 
 def test_a_key_that_another_promotion_takes_meanwhile_stays_as_it_is(promotion: Promotion) -> None:
     s3, bucket = promotion.s3("staging"), promotion.bucket("staging")
     s3.put_object(Bucket=bucket, Key="two", Body=b"theirs")
-    assert not copied(promotion)
+    assert not copy_object(promotion)
     assert s3.get_object(Bucket=bucket, Key="two")["Body"].read() == b"theirs"
 
 
@@ -52,13 +52,13 @@ def test_where_a_connection_breaks_the_next_one_goes_on(promotion: Promotion) ->
     reader = promotion.another_s3("staging")
     broken_numbers: list[int] = []
 
-    def break_once(parsed_values: dict[str, Any], **_: object) -> None:
+    def break_first(parsed_values: dict[str, Any], **_: object) -> None:
         if not broken_numbers:
             broken_numbers.append(1)
             parsed_values["Body"] = StreamingBody(io.BytesIO(b"12"), 5)
 
-    reader.meta.events.register("after-call.s3.GetObject", break_once)
-    assert copied(promotion, s3=reader)
+    reader.meta.events.register("after-call.s3.GetObject", break_first)
+    assert copy_object(promotion, s3=reader)
     result = promotion.s3("staging").get_object(Bucket=promotion.bucket("staging"), Key="two")
     assert (broken_numbers, result["Body"].read()) == ([1], b"12345")
 

@@ -169,7 +169,7 @@ def test_a_lock_that_cannot_be_read_stops_it(artifact_bucket: ArtifactBucket) ->
     assert artifact_bucket.held() == [key]
 
 
-def released(artifact_bucket: ArtifactBucket, *codes: str) -> list[str]:
+def release_versions(artifact_bucket: ArtifactBucket, *codes: str) -> list[str]:
     """Publish and release one endpoint's contents after each other; what each has put, but for its release and records."""
     put = []
     for code in codes:
@@ -187,7 +187,7 @@ def released(artifact_bucket: ArtifactBucket, *codes: str) -> list[str]:
 
 @pytest.mark.parametrize("keep", [1, *(pytest.param(number, marks=pytest.mark.nightly) for number in (0, 2))])
 def test_what_the_last_releases_of_an_endpoint_use_stays(artifact_bucket: ArtifactBucket, keep: int) -> None:
-    put = released(artifact_bucket, "x = 1\n", "x = 2\n", "x = 3\n")
+    put = release_versions(artifact_bucket, "x = 1\n", "x = 2\n", "x = 3\n")
     releases, owners = artifact_bucket.held("releases/"), artifact_bucket.held("owners/")
     prune(artifact_bucket, keep)
     kept_keys = [key for keys in put[3 - keep :] for key in keys] if keep else []
@@ -195,7 +195,7 @@ def test_what_the_last_releases_of_an_endpoint_use_stays(artifact_bucket: Artifa
 
 
 def test_each_endpoint_has_its_own_last_releases(artifact_bucket: ArtifactBucket) -> None:
-    released(artifact_bucket, "x = 1\n", "x = 2\n")
+    release_versions(artifact_bucket, "x = 1\n", "x = 2\n")
     artifact_bucket.set_of({"a": "x = 3\n"})
     artifact_bucket.lock()
     artifact_bucket.publish()

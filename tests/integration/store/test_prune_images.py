@@ -39,7 +39,7 @@ def repository(bucket: ArtifactBucket) -> ContainerRepository:
     return ContainerRepository(bucket.ecr, REPOSITORY, imageTagMutability="IMMUTABLE")
 
 
-def built(bucket: ArtifactBucket, repository: ContainerRepository, tag: str) -> str:
+def build_image(bucket: ArtifactBucket, repository: ContainerRepository, tag: str) -> str:
     """Push an image with its request and its record; its digest."""
     digest = repository.push([layer([f"opt/{tag}"])], tag=tag)
     bucket.put(f"images/built/{tag}/request.json")
@@ -61,7 +61,7 @@ def lock(bucket: ArtifactBucket, digest: str, key: str = "") -> None:
 def test_an_image_that_nothing_names_goes_with_its_record(
     bucket: ArtifactBucket, repository: ContainerRepository
 ) -> None:
-    digest = built(bucket, repository, OLD)
+    digest = build_image(bucket, repository, OLD)
     plan = prune(bucket)
     (unit,) = plan.units
     assert (unit.name, [image.digest for image in plan.images]) == (f"{REPOSITORY}@{digest}", [digest])
@@ -73,8 +73,8 @@ def test_an_image_that_nothing_names_goes_with_its_record(
 def test_the_image_of_a_lock_stays_with_its_record(
     bucket: ArtifactBucket, repository: ContainerRepository, key: str
 ) -> None:
-    built(bucket, repository, OLD)
-    lock(bucket, built(bucket, repository, NEW), key)
+    build_image(bucket, repository, OLD)
+    lock(bucket, build_image(bucket, repository, NEW), key)
     prune(bucket)
     assert tags(bucket) == [NEW]
     assert bucket.held("images/built/") == [
@@ -87,15 +87,15 @@ def test_the_image_of_a_lock_stays_with_its_record(
 def test_the_image_of_a_model_stays(
     bucket: ArtifactBucket, repository: ContainerRepository, name: str, several: bool
 ) -> None:
-    built(bucket, repository, OLD)
-    digest = built(bucket, repository, NEW)
+    build_image(bucket, repository, OLD)
+    digest = build_image(bucket, repository, NEW)
     container = {"Image": f"{URI}{name.replace('DIGEST', digest)}"}
     model(bucket, **({"Containers": [container]} if several else {"PrimaryContainer": container}))
     assert [image.tags for image in prune(bucket).images] == [(OLD,)]
     assert tags(bucket) == [NEW]
 
 
-def released(bucket: ArtifactBucket, digest: str) -> None:
+def release_image(bucket: ArtifactBucket, digest: str) -> None:
     """Release an endpoint with an image; afterwards nothing else names it."""
     bucket.single()
     bucket.lock()
@@ -111,7 +111,7 @@ def test_the_images_of_the_last_releases_stay(
     bucket: ArtifactBucket, repository: ContainerRepository, keep: int, remaining_lines: list[str]
 ) -> None:
     for tag in (OLD, NEW):
-        released(bucket, built(bucket, repository, tag))
+        release_image(bucket, build_image(bucket, repository, tag))
     assert len(bucket.held("releases/")) == 2
     prune(bucket, keep)
     assert tags(bucket) == remaining_lines
@@ -128,13 +128,13 @@ def test_a_release_of_the_release_s_image_names_none(bucket: ArtifactBucket) -> 
 def test_images_younger_than_a_day_stay_and_are_counted(
     bucket: ArtifactBucket, repository: ContainerRepository
 ) -> None:
-    built(bucket, repository, OLD)
+    build_image(bucket, repository, OLD)
     plan = work(bucket, moment=later(hours=23)).plan()
     assert (plan.units, plan.too_young, plan.too_young_images) == ((), 2, 1)
 
 
 def test_an_image_is_as_young_as_its_record(bucket: ArtifactBucket, repository: ContainerRepository) -> None:
-    built(bucket, repository, OLD)
+    build_image(bucket, repository, OLD)
 
     def pushed_long_ago(parsed_values: dict[str, Any], **_: object) -> None:
         for image_detail in parsed_values["imageDetails"]:
@@ -168,7 +168,7 @@ def test_a_record_without_its_image_goes_unless_a_lock_has_its_key(bucket: Artif
 def test_an_image_under_two_keys_is_one(bucket: ArtifactBucket, repository: ContainerRepository) -> None:
     for tag in (OLD, NEW):
         digest = (
-            built(bucket, repository, tag)
+            build_image(bucket, repository, tag)
             if tag == OLD
             else repository.push([layer([f"opt/{OLD}"])], tag=tag)
         )
@@ -208,7 +208,7 @@ def test_more_images_than_one_request_takes_go_in_batches(
 def test_an_image_that_is_needed_since_it_was_shown_stays(
     bucket: ArtifactBucket, repository: ContainerRepository
 ) -> None:
-    digest = built(bucket, repository, OLD)
+    digest = build_image(bucket, repository, OLD)
     pruning = work(bucket)
     plan = pruning.plan()
     model(bucket, PrimaryContainer={"Image": f"{URI}@{digest}"})
@@ -240,7 +240,7 @@ def test_without_access_to_the_repository_nothing_is_removed(
     def deny(**_: object) -> None:
         raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "DescribeImages")
 
-    built(bucket, repository, OLD)
+    build_image(bucket, repository, OLD)
     bucket.ecr.meta.events.register("before-call.ecr.DescribeImages", deny, unique_id="deny")
     with pytest.raises(ClientError, match="AccessDenied"):
         prune(bucket)

@@ -204,12 +204,12 @@ def test_of_two_publishers_of_one_live_name_one_is_refused(
         item.set_of({"a": code}, version=1)
         item.lock()
 
-    def publish_the_other(**_: Any) -> None:
-        artifact_bucket.s3.meta.events.unregister(event, publish_the_other)
+    def publish_second(**_: Any) -> None:
+        artifact_bucket.s3.meta.events.unregister(event, publish_second)
         other_bucket.publish()
 
     event = "before-call.s3.CopyObject"
-    artifact_bucket.s3.meta.events.register(event, publish_the_other)
+    artifact_bucket.s3.meta.events.register(event, publish_second)
     with pytest.raises(FindingsError, match="FL304"):
         artifact_bucket.publish()
     stream = gzip.decompress(artifact_bucket.body("endpoints/zoo/live/a-v1.tar.gz"))

@@ -103,12 +103,12 @@ def test_uploads_that_nobody_completed_are_aborted(artifact_bucket: ArtifactBuck
         artifact_bucket.s3.create_multipart_upload(Bucket=BUCKET, Key=key)
     start_time = datetime.now(UTC)
 
-    def say_when(parsed_values: dict[str, Any], **_: object) -> None:
+    def set_date(parsed_values: dict[str, Any], **_: object) -> None:
         """The embedded S3 says of each upload that it was begun in 2010."""
         for upload in parsed_values.get("Uploads", []):
             upload["Initiated"] = start_time
 
-    artifact_bucket.s3.meta.events.register("after-call.s3.ListMultipartUploads", say_when)
+    artifact_bucket.s3.meta.events.register("after-call.s3.ListMultipartUploads", set_date)
     assert work(artifact_bucket, moment=later(hours=23)).plan().uploads == ()
     prune(artifact_bucket)
     remaining_uploads = artifact_bucket.s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]

@@ -55,7 +55,7 @@ def test_a_release_says_what_the_endpoint_runs_and_since_when(bucket: ArtifactBu
 
 
 def test_who_deployed_it_from_which_commit_is_recorded_and_read_again(bucket: ArtifactBucket) -> None:
-    changed(bucket, "instance: {type: ml.g5.xlarge, count: 2}")
+    change_instance(bucket, "instance: {type: ml.g5.xlarge, count: 2}")
     source = source_of(bucket, "anna")
     record_release(bucket.s3, bucket.endpoints[0], source=source)
     newest, before = last_releases(bucket.s3, BUCKET, "sentences")
@@ -71,7 +71,7 @@ def test_a_spec_that_changed_is_a_release_and_who_deploys_the_same_again_is_none
     for name in ("anna", "ben"):
         record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, name))
     assert len(bucket.held("releases/")) == 2
-    changed(bucket, "instance: {type: ml.g5.xlarge, count: 2}")
+    change_instance(bucket, "instance: {type: ml.g5.xlarge, count: 2}")
     record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, "ben"))
     names = [
         release.source and release.source.actor.name
@@ -98,7 +98,7 @@ def test_archives_that_were_removed_are_known_to_be_lost(bucket: ArtifactBucket)
     assert lost_archives(bucket.s3, BUCKET, [newest, before]) == {before.archives[0].digest}
 
 
-def changed(bucket: ArtifactBucket, instance: str) -> None:
+def change_instance(bucket: ArtifactBucket, instance: str) -> None:
     """Write another instance into the spec."""
     file = bucket.folder.root / "model_specs/sentences.yaml"
     file.write_text(file.read_text().replace("instance: {type: ml.g5.xlarge}", instance))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.s3_repositories import Repositories, digest, on_disk, packed
+from tests.support.s3_repositories import Repositories, digest, on_disk, pack_files
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import open_project
@@ -16,7 +16,7 @@ from triton_fleet.store.lock import write_locks
 from triton_fleet.store.sources.folder import FolderSource
 
 PYTHON = b'backend: "python"\n'
-REFUSED = {
+REFUSED_FILES = {
     "code outside of its version": (
         {"m/config.pbtxt": PYTHON + b'default_model_filename: "../../../x.py"', "m/1/w.bin": b""},
         "FL410",
@@ -32,7 +32,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("files", "code"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("files", "code"), REFUSED_FILES.values(), ids=REFUSED_FILES)
 def test_a_folder_is_not_locked(folder: FleetFolder, files: dict[str, bytes], code: str) -> None:
     on_disk(files, folder.root / "repository")
     with pytest.raises(FindingsError) as refusal:
@@ -41,12 +41,14 @@ def test_a_folder_is_not_locked(folder: FleetFolder, files: dict[str, bytes], co
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
-@pytest.mark.parametrize(("files", "code"), REFUSED.values(), ids=REFUSED)
-def test_nor_is_one_in_s3(there: Repositories, files: dict[str, bytes], code: str, form: str) -> None:
-    stream = packed(files)
-    there.prefix(files) if form == "team/" else there.archive(stream)
-    there.spec(form, digest(stream))
-    assert there.refused().code == code
+@pytest.mark.parametrize(("files", "code"), REFUSED_FILES.values(), ids=REFUSED_FILES)
+def test_nor_is_one_in_s3(
+    empty_repositories: Repositories, files: dict[str, bytes], code: str, form: str
+) -> None:
+    stream = pack_files(files)
+    empty_repositories.prefix(files) if form == "team/" else empty_repositories.archive(stream)
+    empty_repositories.spec(form, digest(stream))
+    assert empty_repositories.refused().code == code
 
 
 def test_a_config_that_is_not_read_hides_no_missing_version(folder: FleetFolder) -> None:
@@ -61,7 +63,7 @@ def test_an_empty_folder_which_git_does_not_keep_changes_no_fact(tmp_path: Path)
     assert FolderSource.of(tmp_path).models()["model"].backend == "onnxruntime"
 
 
-class Replacing(Sink):
+class ReplacingBody(Sink):
     """Replaces a file when the first bytes of a stream are written."""
 
     def __init__(self, file: Path, content: bytes) -> None:
@@ -76,4 +78,4 @@ def test_a_plan_that_is_replaced_while_it_is_packed_is_an_error(tmp_path: Path) 
     on_disk({"m/config.pbtxt": b'backend: "tensorrt"', "m/1/model.plan": b"ftrt" + bytes(60)}, tmp_path)
     source = FolderSource.of(tmp_path)
     with pytest.raises(FindingsError, match="FL305"):
-        source.write(Replacing(tmp_path / "m/1/model.plan", b"plan" + bytes(60)))
+        source.write(ReplacingBody(tmp_path / "m/1/model.plan", b"plan" + bytes(60)))

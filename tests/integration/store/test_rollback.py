@@ -51,7 +51,7 @@ def release(promotion: Promotion, reference: str | None = None, environment: str
     return earlier_release(open_project(promotion.folder.root, environment), ENDPOINT, reference)
 
 
-def stored(promotion: Promotion, release: EarlierRelease) -> None:
+def store_release(promotion: Promotion, release: EarlierRelease) -> None:
     project = open_project(promotion.folder.root, "prod")
     require_contents(project, release, promotion.s3("prod"), promotion.ecr("prod"))
 
@@ -60,7 +60,7 @@ def test_the_release_before_the_last_change_comes_back_whole(
     promotion: Promotion, repository: GitRepository
 ) -> None:
     actual_release, root = release(promotion), promotion.folder.root
-    stored(promotion, actual_release)
+    store_release(promotion, actual_release)
     project = open_project(root, "prod")
     key, *contents = release_changes(project, actual_release)
     assert key.startswith("`scaling`: {")
@@ -99,7 +99,7 @@ def test_a_release_whose_archive_is_gone_is_refused_and_nothing_is_written(
     bucket = promotion.bucket("prod")
     promotion.s3("prod").delete_object(Bucket=bucket, Key=f"archives/{digest}.tar.gz")
     with pytest.raises(FindingsError, match="is not in the store"):
-        stored(promotion, actual_release)
+        store_release(promotion, actual_release)
 
 
 def test_a_store_that_has_something_else_under_the_name_is_refused(
@@ -112,7 +112,7 @@ def test_a_store_that_has_something_else_under_the_name_is_refused(
         Bucket=bucket, Key=key, Body=b"x", Metadata={"tar-digest": "sha256:other"}
     )
     with pytest.raises(FindingsError, match="has the digest sha256:other"):
-        stored(promotion, actual_release)
+        store_release(promotion, actual_release)
 
 
 def test_a_first_release_has_none_before_it(promotion: Promotion, repository: GitRepository) -> None:
@@ -206,7 +206,7 @@ class TestRelease:
         for key in promotion.keys("prod", f"archives/{digest}"):
             promotion.s3("prod").delete_object(Bucket=promotion.bucket("prod"), Key=key)
         with pytest.raises(FindingsError, match="is not in the store"):
-            stored(promotion, release)
+            store_release(promotion, release)
 
     def test_a_commit_that_this_clone_lacks_is_named(
         self, promotion: Promotion, repository: GitRepository, first: str

@@ -97,12 +97,12 @@ def test_a_repository_that_has_grown_is_read_no_further_than_was_locked(
 def test_a_source_that_breaks_off_leaves_nothing(bucket: UploadBucket) -> None:
     stream = Stream(LARGE)
 
-    def broken(sink: Sink) -> None:
+    def broken_stream(sink: Sink) -> None:
         stream.write(sink)
         raise FindingsError([Finding(code="FL305", message="the file changed while it was read")])
 
     with pytest.raises(FindingsError, match="FL305"), Uploads(bucket.s3) as uploads:
-        uploads.archive(PLACE, broken, digest=stream.digest, size=stream.size)
+        uploads.archive(PLACE, broken_stream, digest=stream.digest, size=stream.size)
     assert bucket.is_empty
 
 
@@ -133,8 +133,8 @@ def test_of_two_at_one_time_one_wins_and_nothing_is_left_of_the_other(
 def test_an_archive_that_no_part_in_the_budget_could_hold_is_refused_before_it_is_read(
     bucket: UploadBucket,
 ) -> None:
-    def never(_: Sink) -> None:
+    def fail_if_called(_: Sink) -> None:
         raise AssertionError("it was read")
 
     with pytest.raises(CannotRunError, match="would be larger than 625 GiB"), Uploads(bucket.s3) as uploads:
-        uploads.archive(PLACE, never, digest="sha256:0", size=1 << 40)
+        uploads.archive(PLACE, fail_if_called, digest="sha256:0", size=1 << 40)

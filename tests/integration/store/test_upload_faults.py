@@ -29,7 +29,7 @@ from triton_fleet.store.upload.archives import Uploads
 
 pytestmark = pytest.mark.nightly
 
-Wanted = Callable[[Request], bool]
+RequestMatch = Callable[[Request], bool]
 WRITES = pytest.mark.parametrize(
     ("size", "wanted"),
     [(SMALL, is_put), (LARGE, is_create), (LARGE, is_part_2), (LARGE, is_complete)],
@@ -39,7 +39,7 @@ WRITES = pytest.mark.parametrize(
 
 @WRITES
 def test_a_connection_that_breaks_in_the_middle_is_made_anew(
-    bucket: UploadBucket, size: int, wanted: Wanted
+    bucket: UploadBucket, size: int, wanted: RequestMatch
 ) -> None:
     fault = bucket.proxy.reset(wanted)
     assert bucket.upload(Stream(size))
@@ -47,7 +47,7 @@ def test_a_connection_that_breaks_in_the_middle_is_made_anew(
 
 
 @WRITES
-def test_throttling_is_waited_for(bucket: UploadBucket, size: int, wanted: Wanted) -> None:
+def test_throttling_is_waited_for(bucket: UploadBucket, size: int, wanted: RequestMatch) -> None:
     fault = bucket.proxy.slow_down(wanted, times=2)
     assert bucket.upload(Stream(size))
     assert fault.seen == 2
@@ -56,7 +56,7 @@ def test_throttling_is_waited_for(bucket: UploadBucket, size: int, wanted: Wante
 @WRITES
 @pytest.mark.parametrize(("status", "code"), [(403, "AccessDenied"), (500, "InternalError")])
 def test_a_refusal_that_lasts_is_told_and_leaves_nothing(
-    bucket: UploadBucket, size: int, wanted: Wanted, status: int, code: str
+    bucket: UploadBucket, size: int, wanted: RequestMatch, status: int, code: str
 ) -> None:
     bucket.proxy.refuse(wanted, status, code)
     with pytest.raises(CannotRunError, match=f"{PLACE.url} could not be written: .*{code}"):
@@ -68,7 +68,7 @@ def test_a_refusal_that_lasts_is_told_and_leaves_nothing(
     ("size", "expected_value"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"]
 )
 def test_an_archive_that_arrived_though_the_answer_was_lost_stays_and_is_no_error(
-    bucket: UploadBucket, size: int, expected_value: Wanted
+    bucket: UploadBucket, size: int, expected_value: RequestMatch
 ) -> None:
     stream = Stream(size)
     fault = bucket.proxy.lose_answer(expected_value)
@@ -107,7 +107,7 @@ def test_an_upload_that_somebody_else_has_ended_is_told_and_no_parts_are_said_to
     ("size", "expected_value"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"]
 )
 def test_a_conflict_with_another_writer_is_tried_again(
-    bucket: UploadBucket, size: int, expected_value: Wanted
+    bucket: UploadBucket, size: int, expected_value: RequestMatch
 ) -> None:
     fault = bucket.proxy.refuse(expected_value, 409, "ConditionalRequestConflict", times=2)
     assert bucket.upload(Stream(size))
@@ -119,7 +119,7 @@ def test_a_conflict_with_another_writer_is_tried_again(
     ("size", "expected_value"), [(SMALL, is_put), (LARGE, is_complete)], ids=["put", "complete"]
 )
 def test_a_conflict_that_lasts_is_told_and_leaves_nothing(
-    bucket: UploadBucket, size: int, expected_value: Wanted
+    bucket: UploadBucket, size: int, expected_value: RequestMatch
 ) -> None:
     bucket.proxy.refuse(expected_value, 409, "ConditionalRequestConflict")
     with pytest.raises(CannotRunError, match="could not be written: .*ConditionalRequestConflict"):
@@ -136,7 +136,7 @@ def test_an_upload_that_cannot_even_be_ended_says_so(bucket: UploadBucket) -> No
 def test_an_upload_that_cannot_be_ended_after_its_source_broke_off_tells_both(bucket: UploadBucket) -> None:
     stream = Stream(LARGE)
 
-    def broken(sink: Sink) -> None:
+    def broken_stream(sink: Sink) -> None:
         stream.write(sink)
         raise FindingsError([Finding(code="FL305", message="the file changed while it was read")])
 
@@ -145,14 +145,14 @@ def test_an_upload_that_cannot_be_ended_after_its_source_broke_off_tells_both(bu
         pytest.raises(CannotRunError, match=r"(?s)FL305.*its parts stay"),
         Uploads(bucket.s3) as uploads,
     ):
-        uploads.archive(PLACE, broken, digest=stream.digest, size=stream.size)
+        uploads.archive(PLACE, broken_stream, digest=stream.digest, size=stream.size)
 
 
 @pytest.mark.parametrize(
     ("size", "expected_value"), [(SMALL, is_put), (LARGE, is_part_2)], ids=["put", "part"]
 )
 def test_bytes_that_change_on_their_way_are_refused_by_their_checksum(
-    bucket: UploadBucket, size: int, expected_value: Wanted
+    bucket: UploadBucket, size: int, expected_value: RequestMatch
 ) -> None:
     bucket.proxy.alter(expected_value, lambda body: bytes([body[0] ^ 1]) + body[1:])
     with pytest.raises(CannotRunError, match="could not be written: .*XAmzContentSHA256Mismatch"):
@@ -161,14 +161,14 @@ def test_bytes_that_change_on_their_way_are_refused_by_their_checksum(
 
 
 def test_what_s3_keeps_is_compared_and_deleted_where_it_differs(bucket: UploadBucket) -> None:
-    def altered(answer: Answer) -> Answer:
+    def alter(answer: Answer) -> Answer:
         headers = [
             (name, "AAAAAA==" if name.lower() == "x-amz-checksum-crc32" else value)
             for name, value in answer.headers
         ]
         return replace(answer, headers=headers)
 
-    bucket.proxy.change_answers(lambda request: is_put(request) or request.method == "HEAD", altered)
+    bucket.proxy.change_answers(lambda request: is_put(request) or request.method == "HEAD", alter)
     with pytest.raises(CannotRunError, match="S3 has stored .* bytes with the checksum AAAAAA=="):
         bucket.upload(Stream(SMALL))
     assert bucket.is_empty

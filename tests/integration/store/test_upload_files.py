@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.s3_repositories import digest, packed
+from tests.support.s3_repositories import digest, pack_files
 from tests.support.uploading import (
     BUCKET,
     FILE,
@@ -28,14 +28,14 @@ from triton_fleet.store.sources.s3_source import S3ArchiveSource, S3PrefixSource
 from triton_fleet.store.upload.archives import Uploads
 from triton_fleet.store.upload.object import ContentChangedError
 
-MARKER, HELD = "p.files", "p/ensemble/1/PLACEHOLDER"
+MARKER, KEPT_MARKER = "p.files", "p/ensemble/1/PLACEHOLDER"
 
 
 def test_each_file_is_an_object_and_an_empty_folder_holds_one_that_is_not_hidden(
     bucket: UploadBucket,
 ) -> None:
     bucket.upload_files(Stream(LARGE))
-    assert bucket.keys == [MARKER, HELD, f"p/{FILE}"]
+    assert bucket.keys == [MARKER, KEPT_MARKER, f"p/{FILE}"]
     assert bucket.body(f"p/{FILE}") == NOISE * 20
 
 
@@ -57,7 +57,7 @@ def test_the_marker_is_written_last(bucket: UploadBucket) -> None:
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
 def test_a_repository_in_s3_is_uploaded_file_by_file(bucket: UploadBucket, form: str) -> None:
     files = {"m/config.pbtxt": b"c", "m/1/model.bin": NOISE * 20, "m/1/model.py": b""}
-    stream = packed(files)
+    stream = pack_files(files)
     objects = {f"team/{path}": content for path, content in files.items()}
     for key, content in (objects if form == "team/" else {form: gzip.compress(stream, 1)}).items():
         bucket.s3.put_object(Bucket=BUCKET, Key=key, Body=content)
@@ -78,7 +78,7 @@ def test_a_folder_that_goes_after_it_was_looked_at_is_uploaded_as_it_was(bucket:
     after = Stream(SMALL)
     after.drop_folders()
     bucket.upload_files(Stream(SMALL), after)
-    assert HELD in bucket.keys
+    assert KEPT_MARKER in bucket.keys
 
 
 def test_without_the_expected_content_no_file_is_put(bucket: UploadBucket) -> None:
@@ -129,4 +129,4 @@ def test_the_next_run_writes_what_was_broken_off(bucket: UploadBucket) -> None:
         bucket.upload_files(Stream(SMALL))
     bucket.upload_files(Stream(SMALL))
     assert fault.seen == 1
-    assert bucket.keys == [MARKER, HELD, f"p/{FILE}"]
+    assert bucket.keys == [MARKER, KEPT_MARKER, f"p/{FILE}"]

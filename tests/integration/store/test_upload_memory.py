@@ -12,7 +12,7 @@ import pytest
 
 from triton_fleet.store.upload.object import MEMORY, SMALLEST_PART
 
-MOST = 300 << 20
+MAX_BYTES = 300 << 20
 ARCHIVES, SIZE = 4, 384 << 20
 MOST_PARTS = MEMORY // SMALLEST_PART
 PUBLISHER = """
@@ -46,7 +46,7 @@ with open("/proc/self/status") as status:
 """
 
 
-class Discarding(BaseHTTPRequestHandler):
+class DiscardingClient(BaseHTTPRequestHandler):
     """Takes parts and forgets them; the first ones wait until all memory for parts is under way."""
 
     protocol_version = "HTTP/1.1"
@@ -79,7 +79,7 @@ class Discarding(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    class Handler(Discarding):
+    class Handler(DiscardingClient):
         """Of this test."""
 
         first = iter(range(MOST_PARTS))
@@ -99,4 +99,4 @@ def test_four_archives_at_one_time_stay_below_300_mib_and_need_no_disk(url: str)
     command = [sys.executable, "-c", PUBLISHER, url, str(ARCHIVES), str(SIZE)]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr
-    assert int(process.stdout) < MOST
+    assert int(process.stdout) < MAX_BYTES

@@ -21,7 +21,7 @@ from triton_fleet.store.upload.object import (
 
 PART = 5 * MIB
 CONTENT = NOISE * 11
-ENOUGH = 0.3
+PAUSE_SECONDS = 0.3
 """Seconds in which what must not happen would have happened."""
 
 
@@ -61,7 +61,7 @@ def test_memory_that_is_taken_is_waited_for_until_it_is_given_back() -> None:
 
     with ThreadPoolExecutor(1) as pool:
         second = pool.submit(take)
-        code = event.wait(ENOUGH)
+        code = event.wait(PAUSE_SECONDS)
         budget.give_back(8)
         second.result()
     assert not code
@@ -76,7 +76,7 @@ def test_an_upload_is_ended_only_when_its_parts_under_way_have_come(bucket: Uplo
         writer.write(CONTENT)
         part_came.wait()
         future = pool.submit(writer.abort)
-        code = end_came.wait(ENOUGH)
+        code = end_came.wait(PAUSE_SECONDS)
         part_may_go.set()
         future.result()
     assert not code

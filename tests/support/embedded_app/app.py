@@ -44,7 +44,7 @@ VARIANTS = {
 }
 
 _POLICY = scaling.CfnScalingPolicy
-_TRACKING = _POLICY.TargetTrackingScalingPolicyConfigurationProperty(
+_TRACKING_SCHEMA = _POLICY.TargetTrackingScalingPolicyConfigurationProperty(
     target_value=600,
     predefined_metric_specification=_POLICY.PredefinedMetricSpecificationProperty(
         predefined_metric_type="SageMakerVariantInvocationsPerInstance"
@@ -98,7 +98,7 @@ class Base(cdk.Stack):
         cdk.CfnOutput(self, "Topic", value=topic.topic_arn, export_name="embedded-topic")
 
 
-class Serving(cdk.Stack):
+class ServingApp(cdk.Stack):
     """An endpoint; a broken tail is a resource that fails after everything else."""
 
     def __init__(self, app: cdk.App, base: Base, variant: Variant) -> None:
@@ -147,7 +147,7 @@ class Serving(cdk.Stack):
             policy_name="invocations",
             policy_type="TargetTrackingScaling",
             scaling_target_id=target.ref,
-            target_tracking_scaling_policy_configuration=_TRACKING,
+            target_tracking_scaling_policy_configuration=_TRACKING_SCHEMA,
         )
         latency = cloudwatch.Metric(
             namespace="AWS/SageMaker",
@@ -205,7 +205,7 @@ def synthesize(folder: Path) -> None:
             builtin_cloud_formation_validation=False,
         )
         base = Base(app, variant)
-        Serving(app, base, variant).add_stack_dependency(base)
+        ServingApp(app, base, variant).add_stack_dependency(base)
         for small in ("SmallOne", "SmallTwo", "SmallThree"):
             Small(app, small)
         app.synth()

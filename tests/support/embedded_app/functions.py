@@ -10,7 +10,7 @@ from typing import Any
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
-from tests.support.embedded_app.recorder.memory import remembered
+from tests.support.embedded_app.recorder.memory import remembered_events
 
 BUCKET = "data"
 PACKAGE = Path(__file__).parent / "recorder"
@@ -100,11 +100,14 @@ def custom(*, after: str = "", token: Any = None, **properties: Any) -> dict[str
     return {"Type": "Custom::Thing", "Properties": {"ServiceToken": token, **properties}, **depends}
 
 
-def asked(aws: EmbeddedAws, resource: str) -> list[dict[str, Any]]:
+def recorder_requests(aws: EmbeddedAws, resource: str) -> list[dict[str, Any]]:
     """The events of a resource, by its logical id."""
-    return remembered(client(aws, "s3"), BUCKET, resource)
+    return remembered_events(client(aws, "s3"), BUCKET, resource)
 
 
 def kinds(aws: EmbeddedAws, resource: str) -> list[tuple[str, str]]:
     """Which requests a resource got, each with the physical id that it was for."""
-    return [(event["RequestType"], event.get("PhysicalResourceId", "")) for event in asked(aws, resource)]
+    return [
+        (event["RequestType"], event.get("PhysicalResourceId", ""))
+        for event in recorder_requests(aws, resource)
+    ]

@@ -14,7 +14,7 @@ ENVIRONMENT = cdk.Environment(account="123456789012", region="us-east-1")
 VARIANTS = ("first", "changed")
 
 
-class Shared(cdk.Stack):
+class SharedStack(cdk.Stack):
     """A provider with one handler, and one that waits; their service tokens are in the parameter store."""
 
     def __init__(self, app: cdk.App) -> None:
@@ -52,7 +52,7 @@ class Shared(cdk.Stack):
         )
 
 
-class Using(cdk.Stack):
+class UsingStack(cdk.Stack):
     """A custom resource of each provider."""
 
     def __init__(self, app: cdk.App, variant: str) -> None:
@@ -74,8 +74,8 @@ def synthesize(folder: Path) -> None:
     """Write one cloud assembly for each variant."""
     for variant in VARIANTS:
         app = cdk.App(outdir=str(folder / variant), builtin_cloud_formation_validation=False)
-        shared_files = Shared(app)
-        Using(app, variant).add_stack_dependency(shared_files)
+        shared_files = SharedStack(app)
+        UsingStack(app, variant).add_stack_dependency(shared_files)
         app.synth()
 
 

@@ -10,13 +10,13 @@ from botocore.exceptions import ClientError
 from tests.support.embedded_app.stacks import DATA, ROLE
 
 COUNT = "sagemaker:variant:DesiredInstanceCount"
-TRACKING = {
+TRACKING_POLICY = {
     "TargetValue": 70.0,
     "PredefinedMetricSpecification": {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"},
     "ScaleInCooldown": 0,
     "ScaleOutCooldown": 0,
 }
-OTHER = {
+OTHER_TARGET = {
     "ServiceNamespace": "lambda",
     "ResourceId": "function:f:alias",
     "ScalableDimension": "lambda:function:ProvisionedConcurrency",
@@ -39,7 +39,7 @@ def target(endpoint_name: str, variant: str = "AllTraffic") -> dict[str, str]:
     return {"ServiceNamespace": "sagemaker", "ResourceId": resource_id, "ScalableDimension": COUNT}
 
 
-def registered(scaling: Any, expected_values: dict[str, str]) -> dict[str, Any]:
+def registered_target(scaling: Any, expected_values: dict[str, str]) -> dict[str, Any]:
     [scalable_target] = scaling.describe_scalable_targets(
         ServiceNamespace=expected_values["ServiceNamespace"], ResourceIds=[expected_values["ResourceId"]]
     )["ScalableTargets"]

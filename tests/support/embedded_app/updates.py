@@ -14,7 +14,7 @@ CAPTURE = {
     "DestinationS3Uri": "s3://data/captured",
     "CaptureOptions": [{"CaptureMode": "Input"}],
 }
-ALL_AT_ONCE = {"Type": "ALL_AT_ONCE", "WaitIntervalInSeconds": 60}
+ALL_AT_ONCE_POLICY = {"Type": "ALL_AT_ONCE", "WaitIntervalInSeconds": 60}
 HALF = {"Type": "CAPACITY_PERCENT", "Value": 50}
 
 
@@ -58,8 +58,8 @@ def put_alarm(cloudwatch: Any, name: str, state: str = "OK") -> None:
     cloudwatch.set_alarm_state(AlarmName=name, StateValue=state, StateReason="a test")
 
 
-def guarded(*alarms: str) -> dict[str, Any]:
+def guarded_config(*alarms: str) -> dict[str, Any]:
     return {
-        "BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": ALL_AT_ONCE},
+        "BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": ALL_AT_ONCE_POLICY},
         "AutoRollbackConfiguration": {"Alarms": [{"AlarmName": name} for name in alarms]},
     }

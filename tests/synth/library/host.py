@@ -12,7 +12,7 @@ from cdk_nag import AwsSolutionsChecks
 from triton_endpoints import EndpointSupport, Instance, TritonEndpoint, TritonModel
 
 ACCOUNT, REGION = "111122223333", "us-east-1"
-WHERE = Environment(account=ACCOUNT, region=REGION)
+HOST_ENVIRONMENT = Environment(account=ACCOUNT, region=REGION)
 DATA = "s3://their-models/embed/model.tar.gz"
 
 
@@ -25,7 +25,7 @@ class Host:
 
     def __post_init__(self) -> None:
         Validations.of(self.app).add_plugins(AwsSolutionsChecks(self.app))
-        self.stack = Stack(self.app, self.name, env=WHERE)
+        self.stack = Stack(self.app, self.name, env=HOST_ENVIRONMENT)
 
     def support(self, scope: Stack | None = None, **props: Any) -> EndpointSupport:
         return EndpointSupport(scope or self.stack, "Support", **{"environment": "prod", **props})

@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
 
 from tests.support.fleet_folder import SPEC
-from tests.synth.library.host import ACCOUNT, DATA, WHERE, Host
+from tests.synth.library.host import ACCOUNT, DATA, HOST_ENVIRONMENT, Host
 from triton_endpoints import (
     EndpointSupport,
     FleetEnvironment,
@@ -204,7 +204,7 @@ def test_an_endpoints_name_is_taken_once_whatever_its_case() -> None:
 
 def test_two_stacks_of_one_app_share_a_support() -> None:
     app = App()
-    shared_stack, own = Stack(app, "Shared", env=WHERE), Stack(app, "Own", env=WHERE)
+    shared_stack, own = Stack(app, "Shared", env=HOST_ENVIRONMENT), Stack(app, "Own", env=HOST_ENVIRONMENT)
     host = Host(app)
     host.support(shared_stack)
     host.endpoint(scope=own)

@@ -13,7 +13,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
 
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
-from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
+from tests.synth.library.host import ACCOUNT, HOST_ENVIRONMENT, REGION, Host, properties, statements
 from triton_endpoints import Capture, EndpointSupport, FleetEnvironment, Instance, TritonEndpoint, TritonModel
 
 OWN = f"triton-fleet-prod-{ACCOUNT}-{REGION}"
@@ -56,7 +56,7 @@ def test_without_builds_it_has_no_projects_of_them(
 
 def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called() -> None:
     host = Host(name="TheirStack")
-    shared_stack = Stack(host.app, "Shared", env=WHERE)
+    shared_stack = Stack(host.app, "Shared", env=HOST_ENVIRONMENT)
     host.support(shared_stack)
     host.endpoint("One")
     host.endpoint("Two")
@@ -75,7 +75,10 @@ def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called(
 def test_the_names_of_these_policies_are_unique_and_within_iams_limit(size: int) -> None:
     names = [f"{end}{'x' * (size - 1)}"[::-1] for end in "ab"]
     host = Host(name=names[0])
-    shared_stack, other_stack = Stack(host.app, "Shared", env=WHERE), Stack(host.app, names[1], env=WHERE)
+    shared_stack, other_stack = (
+        Stack(host.app, "Shared", env=HOST_ENVIRONMENT),
+        Stack(host.app, names[1], env=HOST_ENVIRONMENT),
+    )
     host.support(shared_stack)
     host.endpoint("One")
     host.endpoint("Two", scope=NestedStack(host.stack, "Nested"))
@@ -184,7 +187,7 @@ def test_the_boundary_of_the_environment_is_on_every_role_and_its_tags_on_every_
 
 def test_a_stack_without_an_app_has_one_of_the_cdks() -> None:
     """As tests of constructs write it."""
-    stack = Stack(env=WHERE)
+    stack = Stack(env=HOST_ENVIRONMENT)
     EndpointSupport(stack, "Support", environment="prod")
     TritonEndpoint(
         stack,
@@ -212,7 +215,7 @@ def test_an_environment_that_is_only_named_is_that_of_its_support() -> None:
 class TestSpec:
     def test_its_archives_are_those_of_the_lock_beside_it(self, tmp_path: Path) -> None:
         host = Host()
-        host.support(Stack(host.app, "Shared", env=WHERE))
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT))
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=_spec(tmp_path), environment="prod")
         template = host.template()
         url = f"s3://{OWN}/endpoints/sentences/{'a' * 64}.tar.gz"
@@ -225,7 +228,7 @@ class TestSpec:
         folder.environment("overrides: {sentences: {instance: {count: 3}}}\ntags: {team: ml}\n")
         host = Host()
         file = folder.root / "environments/dev.yaml"
-        host.support(Stack(host.app, "Shared", env=WHERE), environment=file)
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT), environment=file)
         spec = folder.root / "model_specs/sentences.yaml"
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment=file)
         template = host.template()
@@ -245,12 +248,12 @@ class TestSpec:
     ) -> None:
         monkeypatch.chdir(folder.root / cwd)
         host = Host()
-        host.support(Stack(host.app, "Shared", env=WHERE), environment="dev")
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT), environment="dev")
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment="dev")
         assert host.problems() == []
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         host = Host()
-        host.support(Stack(host.app, "Shared", env=WHERE), environment="dev")
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT), environment="dev")
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment="dev")
         (problem,) = host.problems()
         assert problem.startswith(f"[Host/Sentences] {lock.format(root=folder.root)}: FL301 ")

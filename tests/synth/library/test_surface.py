@@ -16,7 +16,7 @@ from aws_cdk import aws_sns as sns
 from constructs import IConstruct
 
 from fleet_emulator.stacks.resources import in_dependency_order
-from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
+from tests.synth.library.host import ACCOUNT, HOST_ENVIRONMENT, REGION, Host, properties, statements
 from tests.synth.resources import notified_topics
 from triton_endpoints import TritonEndpoint
 from triton_endpoints.library.reference import EndpointReference
@@ -134,7 +134,7 @@ class TestAlarmActions:
 
     def test_in_another_stack_they_find_the_topics_by_the_parameter_store(self) -> None:
         host = Host()
-        host.support(Stack(host.app, "Shared", env=WHERE))
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT))
         host.endpoint()
         template = host.template()
         named_topics = {

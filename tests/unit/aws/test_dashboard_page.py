@@ -14,7 +14,7 @@ from tests.support.fleet_folder import ROOT
 from triton_fleet.aws.dashboard.body import Annotation, Box, Graph, Line, LogTable, Text, Widget
 from triton_fleet.aws.dashboard.page import Page, draw_page
 
-PLOTLY = ROOT / "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js"
+PLOTLY_FILE = ROOT / "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js"
 END = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
 MINUTE = int(END.timestamp()) // 60 * 60
 HOSTILE = "</script><script>alert(1)</script><b>&'\""
@@ -33,7 +33,7 @@ def draw(
     graph = Graph(title, Box(12, 6, 12, 6), minimum, maximum, (), annotations)
     start = END - timedelta(hours=hours)
     page = Page(
-        endpoint, "D-1", "account 1", True, [(widget or graph, lines)], start, END, PLOTLY.read_text()
+        endpoint, "D-1", "account 1", True, [(widget or graph, lines)], start, END, PLOTLY_FILE.read_text()
     )
     return draw_page(page)
 
@@ -42,7 +42,7 @@ def section(page: str) -> str:
     return page[page.index("<section") : page.index("</section>")]
 
 
-def plotted(page: str) -> tuple[list[Any], dict[str, Any]]:
+def plotted_metrics(page: str) -> tuple[list[Any], dict[str, Any]]:
     """What plotly gets: traces and layout."""
     text, read = section(page), json.JSONDecoder().raw_decode
     traces, end = read(text, text.index("[", text.index("Plotly.newPlot")))
@@ -58,18 +58,20 @@ def line(*values: float | None, label: str = "p50", period: int = 60) -> Line:
 
 
 def test_a_period_without_a_value_interrupts_the_line() -> None:
-    (trace,), _ = plotted(draw(line(1, 2, None, 4)))
+    (trace,), _ = plotted_metrics(draw(line(1, 2, None, 4)))
     assert trace["y"] == [1, 2, None, 4]
     assert trace["x"][2] == "2026-08-21T11:59:00"
 
 
 def test_a_value_without_neighbours_is_a_dot() -> None:
-    (trace,), _ = plotted(draw(line(1, 2, None, 4)))
+    (trace,), _ = plotted_metrics(draw(line(1, 2, None, 4)))
     assert [size > 0 for size in trace["marker"]["size"]] == [False, False, False, True]
 
 
 def test_a_line_that_lies_on_another_one_lets_it_be_seen() -> None:
-    traces, _ = plotted(draw(line(1, 2, label="5XX"), line(1, 3, label="4XX"), line(1, 2, label="model")))
+    traces, _ = plotted_metrics(
+        draw(line(1, 2, label="5XX"), line(1, 3, label="4XX"), line(1, 2, label="model"))
+    )
     dashes = {trace["name"]: trace["line"]["dash"] for trace in traces}
     assert dashes == {"5XX": "solid", "4XX": "solid", "model": "dash"}
 
@@ -87,15 +89,15 @@ def test_a_line_that_lies_on_another_one_lets_it_be_seen() -> None:
 def test_the_axis_begins_where_the_dashboard_says_and_holds_all_values(
     values: tuple[float, ...], minimum: float | None, maximum: float | None, ends: tuple[float, float]
 ) -> None:
-    _, layout = plotted(draw(line(*values), minimum=minimum, maximum=maximum))
+    _, layout = plotted_metrics(draw(line(*values), minimum=minimum, maximum=maximum))
     assert layout["yaxis"]["range"] == pytest.approx(ends)
 
 
 def test_the_time_axis_begins_with_the_first_data_but_shows_ten_minutes() -> None:
-    _, short = plotted(draw(line(1, 2)))
+    _, short = plotted_metrics(draw(line(1, 2)))
     assert short["xaxis"]["range"] == ["2026-08-21T11:50:30", "2026-08-21T12:00:30"]
     page = draw(line(*range(31)))
-    _, long = plotted(page)
+    _, long = plotted_metrics(page)
     assert long["xaxis"]["range"] == ["2026-08-21T11:29:00", "2026-08-21T12:00:30"]
     assert "<p>The last 3 hours; the first data is of 11:30 UTC</p>" in page
 
@@ -119,7 +121,7 @@ def test_a_graph_lies_where_the_dashboard_says() -> None:
 
 def test_an_annotation_is_a_line_with_its_label_inside_of_the_axis() -> None:
     limit = Annotation(500, "critical > 500 ms", "#d62728")
-    _, layout = plotted(draw(line(100, 200), annotations=(limit,)))
+    _, layout = plotted_metrics(draw(line(100, 200), annotations=(limit,)))
     (shape,), (label,) = layout["shapes"], layout["annotations"]
     assert (shape["y0"], shape["y1"], shape["line"]["color"]) == (500, 500, "#d62728")
     assert (label["text"], label["y"]) == ("critical &gt; 500 ms", 500)
@@ -128,7 +130,7 @@ def test_an_annotation_is_a_line_with_its_label_inside_of_the_axis() -> None:
 
 def test_labels_of_annotations_that_are_close_stand_beside_each_other() -> None:
     values = (90, 1, 85, 88, 40)
-    _, layout = plotted(
+    _, layout = plotted_metrics(
         draw(line(100), annotations=tuple(Annotation(value, "", "#d62728") for value in values))
     )
     assert [(annotation["y"], annotation["xanchor"]) for annotation in layout["annotations"]] == [
@@ -142,7 +144,7 @@ def test_labels_of_annotations_that_are_close_stand_beside_each_other() -> None:
 
 def test_annotations_are_drawn_where_nothing_was_measured() -> None:
     page = draw(line(), annotations=(Annotation(500, "critical > 500 ms", "#d62728"),))
-    traces, layout = plotted(page)
+    traces, layout = plotted_metrics(page)
     assert traces == []
     assert [annotation["y"] for annotation in layout["annotations"]] == [500]
     assert '<p class="absent">No data in this period</p>' in section(page)
@@ -155,7 +157,7 @@ def test_what_can_never_be_measured_here_is_told_from_what_may_come(
     immeasurable_line = replace(line(), measurable=False)
     assert "Not measured on this machine<" in section(draw(immeasurable_line, annotations=annotations))
     assert "No data in this period<" in section(draw(immeasurable_line, line(), annotations=annotations))
-    traces, _ = plotted(draw(immeasurable_line, line(), line(1), annotations=annotations))
+    traces, _ = plotted_metrics(draw(immeasurable_line, line(), line(1), annotations=annotations))
     assert [trace["name"] for trace in traces] == [
         "p50 (not measured on this machine)",
         "p50 (no data)",
@@ -184,4 +186,4 @@ def test_names_are_text_and_never_markup() -> None:
     assert "alert(1)</script>" not in page
     assert f"<h1>{escape(HOSTILE)}</h1>" in page
     # plotly reads a label as markup of its own, which does not know quotation marks.
-    assert plotted(page)[0][0]["name"] == escape(HOSTILE, quote=False)
+    assert plotted_metrics(page)[0][0]["name"] == escape(HOSTILE, quote=False)

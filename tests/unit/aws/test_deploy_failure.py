@@ -20,7 +20,7 @@ FORMATTER = (
 )
 
 
-class Unasked:
+class UnexpectedCall:
     """A CloudFormation that nobody may ask."""
 
     def __getattr__(self, name: str) -> Any:
@@ -40,7 +40,7 @@ class Unasked:
 )
 def test_credentials_that_expire_within_a_deploy_are_named_with_the_remedy(line: str) -> None:
     failure = deploy_failure(
-        cast("Any", Unasked()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
+        cast("Any", UnexpectedCall()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
     )
     assert isinstance(failure, CannotRunError)
     assert failure.problem.startswith("the credentials expired during cdk deploy triton-fleet-dev-a; ")
@@ -62,7 +62,7 @@ def test_credentials_that_expire_within_a_deploy_are_named_with_the_remedy(line:
 )
 def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(line: str) -> None:
     failure = deploy_failure(
-        cast("Any", Unasked()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
+        cast("Any", UnexpectedCall()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
     )
     assert isinstance(failure, CannotRunError)
     assert failure.problem.startswith("another deploy changed triton-fleet-dev-a at the same time; ")
@@ -145,7 +145,7 @@ CONFLICT = (
     "Resource of type 'AWS::S3::Bucket' with identifier 'triton-fleet-dev-1' already exists. (at /Resources/B)\n"
     "Resource of type 'AWS::ECR::Repository' with identifier 'images' already exists. (at /Resources/R)\n"
 )
-UNLISTED = (
+UNLISTED_FAILURE = (
     "Failed to create change set x: The following hook(s)/validation failed: "
     "[AWS::EarlyValidation::ResourceExistenceCheck]. To troubleshoot Early Validation errors, use the "
     "DescribeEvents API for detailed failure information."
@@ -157,11 +157,11 @@ UNLISTED = (
     [
         (CONFLICT, ["AWS::S3::Bucket triton-fleet-dev-1", "AWS::ECR::Repository images"]),
         (CONFLICT * 2, ["AWS::S3::Bucket triton-fleet-dev-1", "AWS::ECR::Repository images"]),
-        (UNLISTED, ["resources that it would create"]),
+        (UNLISTED_FAILURE, ["resources that it would create"]),
     ],
 )
 def test_names_that_exist_are_named_without_reading_events(output: str, messages: list[str]) -> None:
-    failure = deploy_failure(cast("Any", Unasked()), "s", output, "see a.log", foundation_of="dev")
+    failure = deploy_failure(cast("Any", UnexpectedCall()), "s", output, "see a.log", foundation_of="dev")
     assert isinstance(failure, FindingsError)
     assert {finding.code for finding in failure.findings} == {"FL614"}
     for words, finding in zip(messages, failure.findings, strict=True):
@@ -178,7 +178,7 @@ def test_names_of_any_length_are_found_in_what_the_toolkit_prints() -> None:
         ]
     )
     assert any(f"'{name}'\n" in text for name in names), "a line is broken before `already exists`"
-    failure = deploy_failure(cast("Any", Unasked()), "s", text, "see a.log")
+    failure = deploy_failure(cast("Any", UnexpectedCall()), "s", text, "see a.log")
     assert isinstance(failure, FindingsError)
     assert [finding.message for finding in failure.findings] == [
         f"s cannot create: AWS::ECR::Repository {name} exists already" for name in names
@@ -190,7 +190,7 @@ def test_names_of_any_length_are_found_in_what_the_toolkit_prints() -> None:
     ["Required property [PolicyDocument] not found", "The bucket 'a' you tried to delete is not empty"],
 )
 def test_another_refusal_of_a_change_set_is_quoted_and_no_event_is_read(reason: str) -> None:
-    failure = deploy_failure(cast("Any", Unasked()), "s", _printed_by_toolkit([reason]), "see a.log")
+    failure = deploy_failure(cast("Any", UnexpectedCall()), "s", _printed_by_toolkit([reason]), "see a.log")
     assert isinstance(failure, CannotRunError)
     assert failure.problem.startswith(
         "CloudFormation refused the change set of s, and nothing was changed:\n"
@@ -215,7 +215,7 @@ def _printed_by_toolkit(reasons: list[str]) -> str:
 
 
 def test_a_resource_of_an_endpoint_that_exists_is_renamed_or_deleted() -> None:
-    failure = deploy_failure(cast("Any", Unasked()), "s", CONFLICT, "see a.log")
+    failure = deploy_failure(cast("Any", UnexpectedCall()), "s", CONFLICT, "see a.log")
     assert isinstance(failure, FindingsError)
     hint = "nothing was changed; rename the resource, or delete the one that exists; see a.log"
     assert {finding.hint for finding in failure.findings} == {hint}

@@ -20,7 +20,7 @@ PING = (
     " CloudWatch logs for this endpoint."
 )
 HEAD = "E1121 00:22:09.420256 7763 model_lifecycle.cc:642]"
-RAISED = (
+EXCEPTION_LOG = (
     f"{HEAD} \"failed to load '/opt/ml/model/::pre' version 1: Internal: ValueError: no such thing"
     r"\n\nAt:\n  /opt/ml/model/pre/1/model.py(19): initialize\n"
 )
@@ -30,11 +30,11 @@ BANNER = [
 ]
 
 
-UNEXPLAINED = "Request to service failed. If failure persists after retry, contact customer support."
+UNEXPLAINED_FAILURE = "Request to service failed. If failure persists after retry, contact customer support."
 CAPACITY = "Unable to provision requested ML compute capacity"
 REFUSALS = [
     # aws-samples/aws-genai-llm-chatbot 30, philschmid/cdk-samples 6
-    ("FL660", UNEXPLAINED, "deploy again"),
+    ("FL660", UNEXPLAINED_FAILURE, "deploy again"),
     # aws/deep-learning-containers 6673, DIAGNijmegen/rse-grand-challenge 2631
     ("FL643", f"{CAPACITY} due to InsufficientInstanceCapacity error.", "deploy again later"),
     (
@@ -89,16 +89,16 @@ def codes(findings: list[Finding]) -> list[str]:
 
 
 @pytest.fixture
-def loaded(folder: FleetFolder) -> LoadedSpec:
+def loaded_spec(folder: FleetFolder) -> LoadedSpec:
     return open_project(folder.root, "dev").load("sentences")
 
 
 @pytest.mark.parametrize("symptom", symptoms(), ids=lambda symptom: symptom.name)
 def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was_read(
-    symptom: Symptom, loaded: LoadedSpec
+    symptom: Symptom, loaded_spec: LoadedSpec
 ) -> None:
     log = Where.LOG if Where.LOG in symptom.where else min(symptom.where)
-    (first, *_) = causes([Passage(origin=log, of="the text", text=symptom.example)], [], loaded)
+    (first, *_) = causes([Passage(origin=log, of="the text", text=symptom.example)], [], loaded_spec)
     best = lowest(symptom, log)
     assert first.code == best.codes[0]
     assert "the text: " in first.message
@@ -113,8 +113,8 @@ def lowest(symptom: Symptom, location: Where) -> Symptom:
     return min(actual_symptoms, key=lambda item: item.rank)
 
 
-def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loaded: LoadedSpec) -> None:
-    (finding,) = causes(of_log("starting", *BANNER), [], loaded)
+def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loaded_spec: LoadedSpec) -> None:
+    (finding,) = causes(of_log("starting", *BANNER), [], loaded_spec)
     rule = rules()["FL204"]
     summary, text, evidence = finding.message.split("\n")
     assert finding.code == "FL204"
@@ -155,11 +155,11 @@ def test_a_warning_of_the_check_that_fits_is_told_as_the_cause_and_is_no_reason_
 
 def test_what_only_follows_is_told_where_there_is_nothing_else() -> None:
     assert codes(causes([of_reason(PING)], [], None)) == ["FL647"]
-    assert codes(causes([of_reason(PING), *of_log(RAISED)], [], None)) == ["FL657"]
+    assert codes(causes([of_reason(PING), *of_log(EXCEPTION_LOG)], [], None)) == ["FL657"]
 
 
 def test_what_names_the_cause_comes_before_what_names_its_kind() -> None:
-    log = of_log(RAISED, "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
+    log = of_log(EXCEPTION_LOG, "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
     assert codes(causes(log, [], None)) == ["FL251", "FL657"]
 
 
@@ -171,7 +171,7 @@ def test_a_line_is_told_once_by_what_explains_most_of_it() -> None:
 
 def test_two_models_that_fail_are_two_causes_and_the_same_in_a_table_is_none_more() -> None:
     log = of_log(
-        RAISED,
+        EXCEPTION_LOG,
         f"{HEAD} failed to load 'post' version 1: Not found: unable to load shared library",
         "| post  | 1       | UNAVAILABLE: Not found: unable to load shared library |",
     )
@@ -203,9 +203,9 @@ def test_a_refusal_of_aws_is_told_in_an_event_and_in_a_failure_reason(
 
 
 def test_a_failure_for_which_sagemaker_gives_no_reason_is_told_where_the_log_has_none() -> None:
-    reason = of_reason(UNEXPLAINED)
+    reason = of_reason(UNEXPLAINED_FAILURE)
     assert codes(causes([reason, *of_log("starting")], [], None)) == ["FL660"]
-    assert codes(causes([reason, *of_log(RAISED)], [], None)) == ["FL657"]
+    assert codes(causes([reason, *of_log(EXCEPTION_LOG)], [], None)) == ["FL657"]
 
 
 def test_no_more_causes_are_told_than_anybody_reads() -> None:

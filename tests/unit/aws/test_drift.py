@@ -10,7 +10,7 @@ from triton_fleet.aws.drift.declaration import UNKNOWN, AnyCase
 from triton_fleet.aws.drift.difference import ABSENT, DELETION, Whole, differences
 
 
-def said(declared_values: Any, actual: Any) -> list[str]:
+def drift_lines(declared_values: Any, actual: Any) -> list[str]:
     return [str(difference) for difference in differences(declared_values, actual)]
 
 
@@ -38,7 +38,7 @@ def said(declared_values: Any, actual: Any) -> list[str]:
 def test_what_differs_in_form_alone_or_was_never_declared_is_the_same(
     declared_values: Any, actual: Any
 ) -> None:
-    assert said(declared_values, actual) == []
+    assert drift_lines(declared_values, actual) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_differs_in_form_alone_or_was_never_declared_is_the_same(
 def test_each_difference_is_named_by_its_property_with_both_values(
     declared_values: Any, actual: Any, words: list[str] | None
 ) -> None:
-    lines = said(declared_values, actual)
+    lines = drift_lines(declared_values, actual)
     assert lines == (['Statement B none → {"Sid": "B"}'] if words is None else words)
 
 

@@ -51,14 +51,16 @@ class Account:
         return iter([{"Endpoints": [{"EndpointName": name}]} for name in names])
 
     def describe_endpoint(self, EndpointName: str) -> dict[str, Any]:
-        return found(self.endpoints, EndpointName, f'Could not find endpoint "{EndpointName}".')
+        return endpoint_description(
+            self.endpoints, EndpointName, f'Could not find endpoint "{EndpointName}".'
+        )
 
     def describe_endpoint_config(self, EndpointConfigName: str) -> dict[str, Any]:
         words = f'Could not find endpoint configuration "{EndpointConfigName}".'
-        return found(self.configs, EndpointConfigName, words)
+        return endpoint_description(self.configs, EndpointConfigName, words)
 
 
-def found(there_values: dict[str, dict[str, Any]], name: str, words: str) -> dict[str, Any]:
+def endpoint_description(there_values: dict[str, dict[str, Any]], name: str, words: str) -> dict[str, Any]:
     if name not in there_values:
         raise ClientError({"Error": {"Code": "ValidationException", "Message": words}}, "Describe")
     return there_values[name]

@@ -8,7 +8,7 @@ from triton_fleet.catalog.backends import Parameter, backend_facts, backends
 from triton_fleet.catalog.images import releases
 from triton_fleet.repository.backends import FILES, FORMATS, PLATFORMS
 
-ALL = [
+PARAMETERS = [
     (f"{backend.name}.{parameter.name}", parameter)
     for backend in backends().values()
     for parameter in [
@@ -23,7 +23,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize(("name", "parameter"), ALL, ids=[name for name, _ in ALL])
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS, ids=[name for name, _ in PARAMETERS])
 def test_a_parameter_says_what_becomes_of_a_wrong_value(name: str, parameter: Parameter) -> None:
     is_checked = bool(parameter.values or parameter.number)
     assert bool(parameter.message) == (is_checked and parameter.fails), name
@@ -35,7 +35,7 @@ def test_a_parameter_says_what_becomes_of_a_wrong_value(name: str, parameter: Pa
     assert parameter.minimum is None or parameter.maximum is None or parameter.minimum < parameter.maximum
 
 
-@pytest.mark.parametrize(("name", "parameter"), ALL, ids=[name for name, _ in ALL])
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS, ids=[name for name, _ in PARAMETERS])
 def test_releases_of_a_parameter_are_written_like_those_of_images(name: str, parameter: Parameter) -> None:
     named_values = [
         parameter.since,

@@ -20,7 +20,7 @@ from triton_fleet.catalog.images import (
 )
 
 DIGEST = f"sha256:{0:064}"
-ALL = [release(name) for name in releases()]
+IMAGES = [release(name) for name in releases()]
 
 
 def test_the_releases_are_those_of_the_sdk_and_of_awss_documentation_oldest_first() -> None:
@@ -72,7 +72,7 @@ def test_a_release_that_a_region_does_not_have_is_not_found(name: str, region: s
 
 
 def test_the_regions_of_what_the_sdk_leaves_out_are_inferred() -> None:
-    names = {release.name for release in ALL if not release.certain}
+    names = {release.name for release in IMAGES if not release.certain}
     same_as = data_file("registries.yaml")["same_as"]
     assert {"25.12", "26.03"} <= names <= same_as.keys()
     assert [name for name in names if regions_of(name) != regions_of(same_as[name])] == []
@@ -108,24 +108,25 @@ def test_what_a_release_contains(
 
 def test_the_cuda_major_version_changes_with_23_01_and_with_25_09() -> None:
     first = {
-        major: next(release.name for release in ALL if release.cuda_major == major) for major in (11, 12, 13)
+        major: next(release.name for release in IMAGES if release.cuda_major == major)
+        for major in (11, 12, 13)
     }
     assert first == {11: "22.05", 12: "23.01", 13: "25.09"}
     assert image("25.09", "eu-west-1").cuda == 13
 
 
 def test_a_driver_is_known_for_every_release() -> None:
-    assert [release.name for release in ALL if not families_with_driver(release.cuda_major)] == []
+    assert [release.name for release in IMAGES if not families_with_driver(release.cuda_major)] == []
 
 
 def test_an_unknown_version_of_tensorrt_is_never_certain() -> None:
-    assert [release.name for release in ALL if release.tensorrt is None and release.tensorrt_certain] == []
+    assert [release.name for release in IMAGES if release.tensorrt is None and release.tensorrt_certain] == []
     assert release("24.09").tensorrt_certain
 
 
 def test_what_is_uncertain_is_a_field_of_the_release_or_its_regions() -> None:
     names = {field.name for field in fields(Release)} | {"regions"}
-    assert {name for release in ALL for name in release.uncertain} <= names
+    assert {name for release in IMAGES for name in release.uncertain} <= names
 
 
 @pytest.mark.parametrize(

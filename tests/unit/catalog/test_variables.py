@@ -9,11 +9,11 @@ from triton_fleet.catalog.variables import Variable, variables
 from triton_fleet.spec.container import Container
 
 PREFIX = "SAGEMAKER_TRITON_"
-ALL = list(variables().values())
+VARIABLES = list(variables().values())
 
 
 def test_they_are_in_the_order_in_which_the_script_passes_them_on() -> None:
-    options = [variable.option for variable in ALL if variable.option]
+    options = [variable.option for variable in VARIABLES if variable.option]
     assert options[0] == "--model-namespacing="
     assert options[-1] == "--load-model="
     assert (
@@ -30,7 +30,7 @@ def test_every_key_of_the_specs_container_is_one_of_them() -> None:
 
 def test_they_are_not_to_be_changed() -> None:
     with pytest.raises(TypeError):
-        variables()["NEW"] = ALL[0]  # type: ignore[index]
+        variables()["NEW"] = VARIABLES[0]  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", ["BATCH_SIZE", "MAX_BATCH_DELAY", "MODEL_REPOSITORY"])
@@ -42,7 +42,7 @@ def test_what_nothing_reads_is_dead_and_says_what_to_do_instead(name: str) -> No
 
 
 def test_the_platform_alone_sets_the_mode_and_the_ports() -> None:
-    assert {variable.name for variable in ALL if variable.set_by == "platform"} == {
+    assert {variable.name for variable in VARIABLES if variable.set_by == "platform"} == {
         "SAGEMAKER_MULTI_MODEL",
         "SAGEMAKER_BIND_TO_PORT",
         "SAGEMAKER_SAFE_PORT_RANGE",
@@ -73,7 +73,7 @@ def test_what_only_a_single_model_endpoint_reads(name: str) -> None:
 
 
 def test_what_awss_copy_of_the_script_adds_is_uncertain() -> None:
-    uncertain = {variable.name.removeprefix(PREFIX) for variable in ALL if not variable.certain}
+    uncertain = {variable.name.removeprefix(PREFIX) for variable in VARIABLES if not variable.certain}
     assert uncertain == {
         "PUBLISH_METRICS_TO_CLOUDWATCH",
         "CLOUDWATCH_LOG_GROUP",
@@ -89,7 +89,7 @@ def test_a_trap_is_told(name: str) -> None:
     assert len(variables()[f"{PREFIX}{name}"].trap) > 20
 
 
-@pytest.mark.parametrize("variable", ALL, ids=lambda item: item.name)
+@pytest.mark.parametrize("variable", VARIABLES, ids=lambda item: item.name)
 def test_a_default_is_a_value_that_the_variable_takes(variable: Variable) -> None:
     assert bool(variable.choices) == (variable.type == "choice")
     if variable.default is None:
@@ -104,13 +104,13 @@ def test_a_default_is_a_value_that_the_variable_takes(variable: Variable) -> Non
 
 
 def test_limits_are_of_numbers_alone() -> None:
-    for variable in ALL:
+    for variable in VARIABLES:
         if variable.type not in ("int", "float", "log-level"):
             assert (variable.minimum, variable.maximum) == (None, None), variable.name
 
 
 def test_a_release_is_named_as_the_images_are() -> None:
     years = {name[:2] for name in releases()}
-    for variable in ALL:
+    for variable in VARIABLES:
         for name in (variable.since, variable.until):
             assert name is None or (name[:2] in years and name[2] == "."), variable.name

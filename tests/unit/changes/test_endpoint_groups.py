@@ -23,7 +23,9 @@ MACHINES = ("ml.g5.xlarge", "ml.g6.xlarge")
 ROLLOUT = Traffic(words="canary 50 %, 20 min + 20 min, rolled back on errors", shortest=2400, longest=5400)
 
 
-def baked(number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys: Any) -> EndpointChange:
+def change_with_bake(
+    number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys: Any
+) -> EndpointChange:
     """One of many endpoints of thirty owners and two instance types, whose bake a profile changed."""
     name, text = f"endpoint-{number:04}", ("2.8", "2.2")[number % 2]
     known_values = {
@@ -46,7 +48,7 @@ def baked(number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys
     return change(name, effect, **{**known_values, **keys})
 
 
-MANY = tuple(map(baked, range(200)))
+MANY = tuple(map(change_with_bake, range(200)))
 
 
 def rows(text: str) -> list[str]:
@@ -100,7 +102,7 @@ class TestEqualChanges:
 
     def test_whose_details_differ_count_those_that_have_each(self) -> None:
         slow = Traffic(words=ROLLOUT.words, shortest=2400, longest=9000)
-        text = markdown(fleet(*MANY[:9], baked(9, traffic=slow)), 0)
+        text = markdown(fleet(*MANY[:9], change_with_bake(9, traffic=slow)), 0)
         assert "- rollout (9 of 10): waits 40 min besides the start of instances; at most 1 h 30 min" in text
         assert "- rollout (1 of 10): waits 40 min besides the start of instances; at most 2 h 30 min" in text
 
@@ -119,7 +121,7 @@ class TestUnlikeChanges:
         ],
     )
     def test_have_a_row_of_their_own_before_the_many(self, keys: dict[str, Any]) -> None:
-        text = markdown(fleet(*MANY[:7], *MANY[8:], baked(7, **keys)), 0)
+        text = markdown(fleet(*MANY[:7], *MANY[8:], change_with_bake(7, **keys)), 0)
         first, second = rows(text)
         assert first.startswith("| endpoint-0007 |")
         assert "199 endpoints" in second

@@ -82,7 +82,7 @@ def test_of_more_files_than_a_report_names_the_rest_is_counted() -> None:
 
 
 def test_copies_of_one_repository_name_its_files_once() -> None:
-    def copied(digest: int, size: int, files: dict[str, str]) -> Lock:
+    def copy_lock(digest: int, size: int, files: dict[str, str]) -> Lock:
         archives = {
             f"phototags-{copy}": {
                 "digest": f"sha256:{digest + copy:064}",
@@ -94,7 +94,7 @@ def test_copies_of_one_repository_name_its_files_once() -> None:
         return lock(files, archives=archives)
 
     actual_changes = changes(
-        copied(0, 1_234, LABELS), copied(10, 1_434, {**LABELS, "labels/1/model.py": "crc32:0000000f"})
+        copy_lock(0, 1_234, LABELS), copy_lock(10, 1_434, {**LABELS, "labels/1/model.py": "crc32:0000000f"})
     )
     assert actual_changes == ["labels/1/model.py 1.2 kB → 1.4 kB"]
 

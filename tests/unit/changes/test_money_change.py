@@ -20,7 +20,7 @@ from triton_fleet.review.page import page
 from triton_fleet.spec.prices import FleetPrices, PriceBook
 
 UNKNOWN = CostChange(before=None, after=None)
-GONE = cost(None, "0")
+GONE_COST = cost(None, "0")
 """Of an endpoint whose price is unknown, and that is removed."""
 
 
@@ -47,7 +47,7 @@ def test_a_price_that_nobody_states_is_marked_at_both_ends() -> None:
 
 
 def test_an_unknown_cost_is_counted_beside_those_that_are_known() -> None:
-    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
+    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
     actual_change = fleet(gone_change, change(least=cost("1", "2"), most=cost("1", "2")))
     assert ", +720.00 USD a month, and 1 unknown · " in actual_change.verdict
     document: Any = report_document(actual_change)
@@ -108,12 +108,12 @@ def test_other_prices_stand_in_each_environment_and_never_beside_nothing_changes
 
 
 def test_the_row_of_a_removed_endpoint_does_not_hide_what_it_cost() -> None:
-    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
+    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
     assert "| 0.00 (before: unknown) | 0.00 (before: unknown) |" in markdown(fleet(gone_change), 0)
 
 
 def test_the_chart_has_a_word_for_what_is_unknown_and_no_bar() -> None:
-    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
+    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
     (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(gone_change)))
     assert re.findall(r">([^<>]+)</text>", chart) == ["addsub", "unknown before", "0.00 to 0.00"]
     pair = change("new", least=UNKNOWN, most=UNKNOWN)

@@ -13,7 +13,7 @@ from triton_fleet.context.traffic import InstanceNeed
 G5 = "ml.g5.xlarge"
 
 
-def updated(name: str, beside: int, maximum: int = 4, machine: str = G5) -> EndpointChange:
+def updated_change(name: str, beside: int, maximum: int = 4, machine: str = G5) -> EndpointChange:
     limit = InstanceLimit(types=(machine,), most=maximum)
     need = InstanceNeed(type=machine, beside=beside, most=maximum)
     return change(name, need=need, limits=(limit, limit))
@@ -36,15 +36,15 @@ def updated(name: str, beside: int, maximum: int = 4, machine: str = G5) -> Endp
 def test_the_line_counts_the_largest_second_fleets_that_run_side_by_side(
     besides: list[int], words: str
 ) -> None:
-    first, *_ = quota_changes([updated(f"e{number}", beside) for number, beside in enumerate(besides)])
+    first, *_ = quota_changes([updated_change(f"e{number}", beside) for number, beside in enumerate(besides)])
     assert str(first) == f"{G5} for endpoint usage: {words}"
 
 
 def test_the_quota_of_all_types_counts_those_of_each() -> None:
-    changes = quota_changes([updated("a", 2), updated("b", 1, machine="ml.g6.xlarge")])
+    changes = quota_changes([updated_change("a", 2), updated_change("b", 1, machine="ml.g6.xlarge")])
     assert [change.beside_at_once for change in changes] == [2, 1, 3]
 
 
 def test_an_update_that_starts_no_instances_is_not_one_of_those_side_by_side() -> None:
-    first, *_ = quota_changes([updated("a", 2), updated("b", 0)])
+    first, *_ = quota_changes([updated_change("a", 2), updated_change("b", 0)])
     assert (first.at_once, first.beside_at_once) == (1, 2)

@@ -13,7 +13,7 @@ from triton_fleet.context.capacity import InstanceLimit, instance_limit
 from triton_fleet.context.traffic import InstanceNeed, Phase, instance_need, update_traffic
 from triton_fleet.spec.endpoint import EndpointSpec
 
-ALL = "Number of instances across active endpoints"
+QUOTA_OF_INSTANCES = "Number of instances across active endpoints"
 
 
 def spec(rollout: dict[str, Any], count: int = 4) -> EndpointSpec:
@@ -65,7 +65,7 @@ class TestQuotas:
         assert [str(change) for change in quota_changes([moved_change])] == [
             "ml.g5.xlarge for endpoint usage: 8 → 0 at the most",
             "ml.g6.xlarge for endpoint usage: 0 → 8 at the most, and 2 beside them during an update",
-            f"{ALL}: 8 → 8 at the most, and 2 beside them during an update",
+            f"{QUOTA_OF_INSTANCES}: 8 → 8 at the most, and 2 beside them during an update",
         ]
 
     def test_the_largest_second_fleet_counts_and_a_new_endpoint_starts_none(self) -> None:
@@ -94,7 +94,7 @@ class TestQuotas:
         assert [str(change) for change in quota_changes([moved_change])] == [
             "ml.g5.xlarge for endpoint usage: 4 → 4 at the most, and 4 beside them during an update",
             "ml.g6.xlarge for endpoint usage: 0 → 4 at the most, and 4 beside them during an update",
-            f"{ALL}: 4 → 4 at the most, and 4 beside them during an update",
+            f"{QUOTA_OF_INSTANCES}: 4 → 4 at the most, and 4 beside them during an update",
         ]
 
     def test_the_same_instances_ask_for_nothing(self) -> None:

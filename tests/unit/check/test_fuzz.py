@@ -35,7 +35,7 @@ MANY = settings(
 )
 
 
-def written(document: Document) -> bytes:
+def document_bytes(document: Document) -> bytes:
     """As YAML, of which JSON is a part; without the escapes of which YAML knows other ones."""
     return json.dumps(document, ensure_ascii=False).replace("\x7f", "").encode("utf-8", "replace")
 
@@ -49,7 +49,7 @@ def fleets(draw: st.DrawFn) -> tuple[Document, Document, Document]:
 @MANY
 @given(fleets())
 def test_rules_find_and_never_break(fleet: tuple[Document, Document, Document]) -> None:
-    one_input(SEPARATOR.join(map(written, fleet)))
+    one_input(SEPARATOR.join(map(document_bytes, fleet)))
 
 
 def test_most_specs_that_are_tried_reach_the_rules() -> None:
@@ -57,7 +57,7 @@ def test_most_specs_that_are_tried_reach_the_rules() -> None:
 
     @settings(deadline=None, max_examples=100, derandomize=True, database=None)
     @given(specs())
-    def tried(spec: Document) -> None:
+    def try_spec(spec: Document) -> None:
         try:
             validate(EndpointSpec, Source(Path("spec.yaml"), spec))
         except FindingsError:
@@ -65,7 +65,7 @@ def test_most_specs_that_are_tried_reach_the_rules() -> None:
         else:
             counts[True] += 1
 
-    tried()
+    try_spec()
     assert counts[True] > counts[False]
 
 

@@ -30,7 +30,7 @@ def stale(folder: FleetFolder) -> list[Finding]:
     return stale_findings(open_project(folder.root, "dev"), "sentences")
 
 
-def said(folder: FleetFolder, repository: Path) -> list[tuple[str, str]]:
+def drift_rows(folder: FleetFolder, repository: Path) -> list[tuple[str, str]]:
     findings = stale(folder)
     assert {finding.code for finding in findings} == {"FL306"}
     assert {finding.hint for finding in findings} == {HINT}
@@ -47,7 +47,7 @@ def test_changed_new_and_removed_files_are_named(folder: FleetFolder, repository
     (repository / MODEL).write_text("class TritonPythonModel: x = 2\n")
     (repository / NEW).touch()
     (repository / "embed/1/old.py").unlink()
-    assert said(folder, repository) == [
+    assert drift_rows(folder, repository) == [
         (MODEL, f"the file changed {SINCE}"),
         (NEW, f"the file was added {SINCE}"),
         ("embed/1/old.py", f"the file is gone {SINCE}"),
@@ -66,7 +66,7 @@ def test_a_folder_of_many_files_is_named_as_one(folder: FleetFolder, repository:
         folder.write(f"repository/embed/1/vocab/{number}", "x")
     write_locks(open_project(folder.root, "dev"))
     (repository / "embed/1/vocab/7").write_text("y")
-    assert said(folder, repository) == [("embed/1/vocab", f"some file in the folder changed {SINCE}")]
+    assert drift_rows(folder, repository) == [("embed/1/vocab", f"some file in the folder changed {SINCE}")]
 
 
 def test_one_file_too_many_is_no_list_of_all_others(folder: FleetFolder, repository: Path) -> None:
@@ -74,7 +74,7 @@ def test_one_file_too_many_is_no_list_of_all_others(folder: FleetFolder, reposit
         folder.write(f"repository/embed/1/vocab/{number}", "x")
     write_locks(open_project(folder.root, "dev"))
     (repository / "embed/1/vocab/50").write_text("x")
-    assert said(folder, repository) == [("embed/1/vocab", f"some file in the folder changed {SINCE}")]
+    assert drift_rows(folder, repository) == [("embed/1/vocab", f"some file in the folder changed {SINCE}")]
 
 
 def test_the_first_of_many_changes_are_named_and_the_rest_counted(
@@ -127,7 +127,7 @@ def test_a_repository_that_another_file_names_is_found_from_there(
     folder.environment(f"overrides:\n  sentences:\n    models: [{models}]\n")
     moved_root = folder.root / "environments/other/repository"
     (moved_root / MODEL).write_text("class TritonPythonModel: x = 2\n")
-    assert said(folder, moved_root) == [(MODEL, f"the file changed {SINCE}")]
+    assert drift_rows(folder, moved_root) == [(MODEL, f"the file changed {SINCE}")]
 
 
 def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(

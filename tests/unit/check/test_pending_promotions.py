@@ -27,68 +27,70 @@ def fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> PromotedFleet
     return fleet
 
 
-def waiting(fleet: PromotedFleet, environment: str = "prod") -> list[str]:
+def waiting_endpoints(fleet: PromotedFleet, environment: str = "prod") -> list[str]:
     return [pending_line(promotion) for promotion in pending_promotions(fleet.project(environment), TODAY)]
 
 
 class TestWhatWaits:
     def test_nothing_where_the_environment_has_what_main_has(self, fleet: PromotedFleet) -> None:
-        assert waiting(fleet) == []
+        assert waiting_endpoints(fleet) == []
 
     def test_an_override_that_the_policies_of_the_environment_refuse(self, fleet: PromotedFleet) -> None:
         fleet.edit("models:", f"{OVERRIDES}models:")
-        assert waiting(fleet) == [
+        assert waiting_endpoints(fleet) == [
             f"{WAITS} change simple: instance.type ml.g5.xlarge → ml.g5.48xlarge; scaling.min 2 → 1;"
             " scaling.max 6 → 19, +12,631.68 USD a month at min, +272,442.24 at max;"
             " its policies would refuse it: FL951, FL954, FL990"
         ]
-        assert waiting(fleet, "staging") == []
+        assert waiting_endpoints(fleet, "staging") == []
 
     @pytest.mark.parametrize("environment", ["staging", "prod"])
     def test_a_key_of_the_spec_in_each_environment_of_the_chain(
         self, fleet: PromotedFleet, environment: str
     ) -> None:
         fleet.edit("max: 6, gpu_utilization: 60", "max: 7, gpu_utilization: 40")
-        assert waiting(fleet, environment) == [
+        assert waiting_endpoints(fleet, environment) == [
             f"waits for promotion: {environment} would change simple: scaling.max 6 → 7;"
             " scaling.gpu_utilization 60.0 → 40.0, the same cost at min, +1,013.76 USD a month at max"
         ]
 
     def test_a_key_of_a_profile_waits_in_each_endpoint_that_has_it(self, fleet: PromotedFleet) -> None:
         fleet.edit("bake: 10m", "bake: 20m", "profiles/base.yaml")
-        assert waiting(fleet) == [f"{WAITS} change simple: rollout.bake 600s → 1200s, the same cost"]
+        assert waiting_endpoints(fleet) == [
+            f"{WAITS} change simple: rollout.bake 600s → 1200s, the same cost"
+        ]
 
     def test_content_that_the_environment_that_follows_main_has(self, fleet: PromotedFleet) -> None:
         fleet.lock("dev", digest="b")
-        assert waiting(fleet) == [
+        assert waiting_endpoints(fleet) == [
             f"{WAITS} change simple: archive simple: other files, 1.0 kB → 1.0 kB, the same cost"
         ]
 
     def test_an_endpoint_that_was_never_promoted_and_has_no_lock(self, fleet: PromotedFleet) -> None:
         fleet.spec("ranking")
-        assert waiting(fleet) == [
+        assert waiting_endpoints(fleet) == [
             f"{WAITS} get ranking: 2 to 6 × ml.g5.xlarge, +2,027.52 USD a month at min, +6,082.56 at max"
         ]
 
     def test_an_endpoint_that_main_no_longer_has(self, fleet: PromotedFleet) -> None:
         (fleet.root / "model_specs/simple.yaml").unlink()
-        assert waiting(fleet) == [
+        assert waiting_endpoints(fleet) == [
             "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
         ]
 
     def test_the_cost_of_a_type_without_a_price_is_unknown(self, fleet: PromotedFleet) -> None:
         fleet.edit("ml.g5.xlarge", "ml.p6-b200.48xlarge")
-        assert "ml.g5.xlarge → ml.p6-b200.48xlarge, cost unknown; its" in waiting(fleet)[0]
+        assert "ml.g5.xlarge → ml.p6-b200.48xlarge, cost unknown; its" in waiting_endpoints(fleet)[0]
 
     def test_a_spec_of_main_that_cannot_be_read(self, fleet: PromotedFleet) -> None:
         fleet.edit("scaling:", "scalling:")
-        assert waiting(fleet) == ["simple: cannot be compared with main: unknown key `scalling`"]
+        assert waiting_endpoints(fleet) == ["simple: cannot be compared with main: unknown key `scalling`"]
         (promotion,) = pending_promotions(fleet.project(), TODAY)
         assert (promotion.least.difference, promotion.most.difference) == (None, None)
 
     def test_the_environments_own_overrides_hold_already(self, fleet: PromotedFleet) -> None:
         fleet.edit("region:", "overrides: {simple: {scaling: {max: 7}}}\nregion:", "environments/prod.yaml")
-        assert waiting(fleet) == []
+        assert waiting_endpoints(fleet) == []
 
 
 class TestWhatWouldBeRefused:

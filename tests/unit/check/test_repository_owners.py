@@ -30,7 +30,7 @@ def rank(folder: FleetFolder) -> FleetFolder:
     return folder
 
 
-def refused(folder: FleetFolder) -> list[tuple[str, str]]:
+def refusal_rows(folder: FleetFolder) -> list[tuple[str, str]]:
     """Who is refused by `fleet ci codeowners`, and that `fleet check` finds the same."""
     with pytest.raises(FindingsError) as error_info:
         codeowners(folder.root, folder.root)
@@ -56,7 +56,7 @@ def test_a_folder_of_another_owner_inside_it_or_around_it_is_refused_for_both(
 ) -> None:
     (rank.root / "link").symlink_to("models/rank")
     spec(rank, "search", repository)
-    assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+    assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_folder_of_another_owner_inside_it_or_around_it_is_refused_for_both(
 )
 def test_so_is_another_file_in_it(rank: FleetFolder, more: str) -> None:
     spec(rank, "search", "../../models/search", more)
-    assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+    assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 
 def test_an_onnx_model_in_it_is_refused_too(rank: FleetFolder) -> None:
@@ -84,7 +84,7 @@ def test_a_repository_of_a_spec_without_an_owner_is_the_platforms(rank: FleetFol
         "model_specs/rank/rank.yaml", SPEC.replace("sentences", "rank").replace("../", "../../models/")
     )
     spec(rank, "search", "../../models/repository")
-    assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+    assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 
 def test_specs_of_one_owner_share_their_folders(rank: FleetFolder) -> None:
@@ -105,26 +105,26 @@ class TestASharedRepository:
     def test_is_not_taken_by_one_owner_alone(self, rank: FleetFolder, first_text: str) -> None:
         spec(rank, "rank", "../../models/rank", shared_text="search" if first_text == "rank" else "")
         spec(rank, "search", "../../models/rank", shared_text="rank" if first_text == "search" else "")
-        assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+        assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
     def test_is_not_shared_with_a_third_owner(self, rank: FleetFolder) -> None:
         spec(rank, "rank", "../../models/rank", shared_text="search")
         spec(rank, "search", "../../models/rank", shared_text="rank")
         spec(rank, "evil", "../../models/rank", shared_text="rank search")
-        assert ("FL572", "evil") in refused(rank)
+        assert ("FL572", "evil") in refusal_rows(rank)
 
     def test_is_not_taken_by_the_name_of_its_team(self, rank: FleetFolder) -> None:
         text = SPEC.replace("sentences", "evil").replace("../repository", "../../models/rank")
         rank.write(
             "model_specs/evil.yaml", text.replace("../../", "../") + 'owner: {team: rank, contact: "@evil"}\n'
         )
-        assert refused(rank) == [("FL572", "evil"), ("FL572", "rank")]
+        assert refusal_rows(rank) == [("FL572", "evil"), ("FL572", "rank")]
 
     @pytest.mark.parametrize("repository", ["../../models/rank/ranker", "../../models"])
     def test_is_the_same_folder_for_both(self, rank: FleetFolder, repository: str) -> None:
         spec(rank, "rank", "../../models/rank", shared_text="search")
         spec(rank, "search", repository, shared_text="rank")
-        assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+        assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ class TestASharedRepository:
 def test_a_folder_with_programs_is_no_repository(rank: FleetFolder, program: str, repository: str) -> None:
     rank.write(program, "").chmod(0o755)
     spec(rank, "search", repository)
-    assert refused(rank) == [("FL510", "search")]
+    assert refusal_rows(rank) == [("FL510", "search")]
 
 
 def test_models_beside_a_program_are_a_repository(rank: FleetFolder) -> None:

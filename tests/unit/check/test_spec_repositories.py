@@ -13,7 +13,7 @@ from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 CONFIG = "repository/embed/config.pbtxt"
-BROKEN = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'
+BROKEN_CONFIG = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'
 
 
 def locked_with(folder: FleetFolder, config: str) -> Path:
@@ -24,12 +24,12 @@ def locked_with(folder: FleetFolder, config: str) -> Path:
 
 
 def test_what_triton_would_refuse_is_told_at_the_line_of_the_configuration(folder: FleetFolder) -> None:
-    file = locked_with(folder, BROKEN)
+    file = locked_with(folder, BROKEN_CONFIG)
     assert [(finding.code, finding.file, finding.line) for finding in folder.check()] == [("FL425", file, 2)]
 
 
 def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
-    locked_with(folder, BROKEN)
+    locked_with(folder, BROKEN_CONFIG)
     with pytest.raises(FindingsError) as refusal:
         checked_fleet(open_project(folder.root, "dev"))
     assert [finding.code for finding in refusal.value.findings] == ["FL425"]
@@ -38,7 +38,7 @@ def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
 
 @pytest.mark.parametrize("name", ["invalid-instance-group", "FL425"])
 def test_a_spec_may_allow_it_with_a_reason(folder: FleetFolder, name: str) -> None:
-    locked_with(folder, BROKEN)
+    locked_with(folder, BROKEN_CONFIG)
     folder.spec(f'allow: {{{name}: "loads on our own image, see PR 12"}}\n')
     assert folder.check() == []
 

@@ -15,7 +15,7 @@ from triton_fleet.endpoint.resolve import resolve_foundation
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
 
-GENERATED = {
+GENERATED_FILES = {
     ".gitattributes",
     ".gitignore",
     ".pre-commit-config.yaml",
@@ -41,7 +41,7 @@ GENERATED = {
 
 def test_a_new_fleet_has_all_that_make_and_the_cdk_need(initial_fleet: Path) -> None:
     environments = {f"environments/{name}.yaml" for name in ("dev", "staging", "prod", "local")}
-    assert files(initial_fleet) == GENERATED | environments | {"README.md", "policies/platform.yaml"}
+    assert files(initial_fleet) == GENERATED_FILES | environments | {"README.md", "policies/platform.yaml"}
 
 
 def test_each_environment_is_read_with_the_account_and_the_region_that_were_given(tmp_path: Path) -> None:

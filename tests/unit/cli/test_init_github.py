@@ -21,7 +21,7 @@ from triton_fleet.spec.github_repository import GitHubRepository, ids_command
 ACCOUNT = ("--account", "123456789012", "--example", "none")
 REPOSITORY = {"full_name": "example/fleet", "name": "fleet", "id": 23, "owner": {"login": "example", "id": 1}}
 WITH_IDS, NAMES = "repo:example@1/fleet@23", "repo:example/fleet"
-ASKED = GitHubRepository(owner="example", name="fleet")
+GITHUB_REPOSITORY = GitHubRepository(owner="example", name="fleet")
 PROVIDER = "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com"
 
 
@@ -185,7 +185,7 @@ class TestFiles:
 class TestProgram:
     def test_gh_gets_two_reading_requests_in_no_folder_of_others(self, gh: Gh) -> None:
         gh.begins(WITH_IDS)
-        repository_subject(ASKED)
+        repository_subject(GITHUB_REPOSITORY)
         start = ["api", "--hostname", "github.com", "--method", "GET"]
         paths = ("repos/example/fleet", "repos/example/fleet/actions/oidc/customization/sub")
         assert gh.calls == [word for path in paths for word in (*start, path)]
@@ -194,7 +194,7 @@ class TestProgram:
     def test_names_are_spelled_as_github_spells_them(self, gh: Gh) -> None:
         spelled_values = {**REPOSITORY, "name": "Fleet", "owner": {"login": "Example", "id": 1}}
         gh.answers(spelled_values, {"sub_claim_prefix": "repo:Example@1/Fleet@23"})
-        subject = repository_subject(ASKED)
+        subject = repository_subject(GITHUB_REPOSITORY)
         assert (str(subject.repository), subject.former, subject.doubt) == ("Example@1/Fleet@23", None, "")
 
     @pytest.mark.parametrize(
@@ -215,34 +215,34 @@ class TestProgram:
     def test_an_answer_without_two_ids_and_two_names_is_refused(self, gh: Gh, answer: object) -> None:
         gh.answers(answer, {})
         with pytest.raises(CannotRunError, match="the answer about example/fleet has no ids"):
-            repository_subject(ASKED)
+            repository_subject(GITHUB_REPOSITORY)
 
     def test_an_answer_about_another_repository_is_refused(self, gh: Gh) -> None:
         """GitHub follows a repository that was renamed."""
         gh.answers({**REPOSITORY, "name": "service"}, {})
         with pytest.raises(CannotRunError, match="GitHub calls example/fleet example/service"):
-            repository_subject(ASKED)
+            repository_subject(GITHUB_REPOSITORY)
 
     def test_customised_subjects_are_a_doubt_with_which_no_form_without_ids_is_written(self, gh: Gh) -> None:
         gh.answers(REPOSITORY, {"use_default": False, "sub_claim_prefix": NAMES})
-        subject = repository_subject(ASKED)
+        subject = repository_subject(GITHUB_REPOSITORY)
         assert (subject.former, "customised" in subject.doubt) == (None, True)
 
     def test_a_program_that_does_not_end_is_ended(self, gh: Gh, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "never")
         gh.runs(f"exec cat {tmp_path}/never")
         with pytest.raises(CannotRunError, match="did not answer"):
-            repository_subject(ASKED, seconds=0.5)
+            repository_subject(GITHUB_REPOSITORY, seconds=0.5)
 
     def test_a_large_answer_is_not_read(self, gh: Gh) -> None:
         gh.runs('head -c 1100000 /dev/zero | tr "\\0" " "; echo "{}"')
         with pytest.raises(CannotRunError, match="printed no JSON object"):
-            repository_subject(ASKED)
+            repository_subject(GITHUB_REPOSITORY)
 
     def test_a_deep_answer_ends_nothing(self, gh: Gh) -> None:
         gh.runs('head -c 900000 /dev/zero | tr "\\0" "["')
         with pytest.raises(CannotRunError, match="printed no JSON object"):
-            repository_subject(ASKED)
+            repository_subject(GITHUB_REPOSITORY)
 
 
 def test_a_hostile_complaint_of_gh_has_no_power_over_the_terminal(tmp_path: Path, gh: Gh) -> None:

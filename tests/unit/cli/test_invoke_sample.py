@@ -17,7 +17,7 @@ LIVE = SPEC.replace("../repository}", "../repository, version: 2}").replace(
 )
 
 
-def sent(folder: FleetFolder, tensor: str) -> Array:
+def invoke_tensor(folder: FleetFolder, tensor: str) -> Array:
     """The input of a sample."""
     folder.spec(f"samples: [{{name: one, inputs: {{x: {{{tensor}}}}}}}]\n")
     return read_sample(open_project(folder.root, "dev").load("sentences").spec, "one")[0]["x"]
@@ -44,7 +44,7 @@ def sent(folder: FleetFolder, tensor: str) -> Array:
 def test_a_tensor_is_sent_in_its_shape_and_type(
     folder: FleetFolder, tensor: str, expected_array: Array
 ) -> None:
-    array = sent(folder, tensor)
+    array = invoke_tensor(folder, tensor)
     assert (array.dtype, array.shape) == (expected_array.dtype, expected_array.shape)
     assert np.array_equal(array, expected_array, equal_nan=expected_array.dtype.kind == "f")
 
@@ -70,4 +70,4 @@ def test_a_sample_that_the_spec_lacks_is_told_with_those_it_has(folder: FleetFol
 
 def test_bf16_is_refused_as_numpy_lacks_it(folder: FleetFolder) -> None:
     with pytest.raises(FindingsError, match="FL709: input 'x' of the sample is BF16"):
-        sent(folder, "datatype: BF16, shape: [1], data: [1]")
+        invoke_tensor(folder, "datatype: BF16, shape: [1], data: [1]")

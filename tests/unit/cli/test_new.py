@@ -8,7 +8,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from tests.support.fleet_folder import ALLOWED, FleetFolder
+from tests.support.fleet_folder import ALLOWED_FINDINGS, FleetFolder
 from tests.support.new_specs import NAME, NewSpecs
 from triton_fleet.cli.commands import app
 from triton_fleet.exits import INPUT_IS_WRONG
@@ -85,7 +85,7 @@ def test_a_spec_in_a_folder_has_its_own_paths_and_lacks_what_the_folder_has(
 ) -> None:
     new.onnx("embed")
     new.fleet.write("profiles/gpu.yaml", "instance: {type: ml.g5.2xlarge, count: 2}\n")
-    new.fleet.write("model_specs/_folder.yaml", f"profile: gpu\n{ALLOWED}")
+    new.fleet.write("model_specs/_folder.yaml", f"profile: gpu\n{ALLOWED_FINDINGS}")
     new.fleet.write("model_specs/search/_folder.yaml", "triton: '25.04'\n")
     said_lines = lines(run, NAME, "--from-repository", "new", "--folder", "search/deep")
     assert said_lines[0] == "wrote model_specs/search/deep/fresh.yaml"

@@ -28,7 +28,7 @@ from triton_fleet.spec.environment import LOCAL
 
 APP = typer.Typer()
 APP.command()(show)
-SHIPPED = [
+SHIPPED_SPECS = [
     pytest.param(name, env, marks=() if env == "dev" else pytest.mark.nightly)
     for name in spec_files(ROOT).by_endpoint
     for env in environment_names(ROOT)
@@ -36,7 +36,7 @@ SHIPPED = [
 ]
 
 
-def shown(root: Path, *arguments: str, width: int | None = None) -> str:
+def show_output(root: Path, *arguments: str, width: int | None = None) -> str:
     """What the command prints; with a width, to a terminal."""
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)} if width else {}
     with pytest.MonkeyPatch.context() as patch:
@@ -46,7 +46,7 @@ def shown(root: Path, *arguments: str, width: int | None = None) -> str:
 
 
 def document(root: Path, name: str = "sentences", env: str = "dev") -> dict[str, Any]:
-    parsed_document = json.loads(shown(root, name, "--env", env, "--format", "json"))
+    parsed_document = json.loads(show_output(root, name, "--env", env, "--format", "json"))
     assert isinstance(parsed_document, dict)
     return parsed_document
 
@@ -58,7 +58,7 @@ def spec_of(output: str) -> str:
 
 def comments(folder: FleetFolder) -> dict[str, str]:
     """The origin of each key that is on one line with its value, by that line."""
-    lines = spec_of(shown(folder.root, "sentences", "--env", "dev")).splitlines()
+    lines = spec_of(show_output(folder.root, "sentences", "--env", "dev")).splitlines()
     pairs = [line.partition("# ") for line in lines]
     return {line.strip(" -"): comment for line, _, comment in pairs}
 
@@ -69,18 +69,18 @@ KEYS = TEXTS.filter(lambda text: text not in {"", *RESERVED})
 
 
 class TestEffectiveSpec:
-    @pytest.mark.parametrize(("name", "env"), SHIPPED)
+    @pytest.mark.parametrize(("name", "env"), SHIPPED_SPECS)
     @pytest.mark.parametrize("width", [None, 80, 140])
     def test_what_is_shown_reads_back_as_the_spec_that_holds(
         self, tmp_path: Path, name: str, env: str, width: int | None
     ) -> None:
         file = tmp_path / "shown.yaml"
-        file.write_text(spec_of(shown(ROOT, name, "--env", env, width=width)))
+        file.write_text(spec_of(show_output(ROOT, name, "--env", env, width=width)))
         spec = open_project(ROOT, env, [name]).load(name)
         expected_value = spec.spec.model_copy(update={"profile": spec.profiles})
         assert EndpointSpec.model_validate(read_source(file).data) == expected_value
 
-    @pytest.mark.parametrize(("name", "env"), SHIPPED)
+    @pytest.mark.parametrize(("name", "env"), SHIPPED_SPECS)
     def test_each_value_has_an_origin_and_its_key_stands_there(self, name: str, env: str) -> None:
         project = open_project(ROOT, env, [name])
         spec = effective_spec(project.load(name))
@@ -155,7 +155,7 @@ class TestEffectiveSpec:
 
     def test_a_severity_that_is_left_out_beside_another_one_is_no_default(self, folder: FleetFolder) -> None:
         folder.spec("alarms: {errors: {critical: 2%}}\n")
-        text = shown(folder.root, "sentences", "--env", "dev", width=200)
+        text = show_output(folder.root, "sentences", "--env", "dev", width=200)
         [line] = re.findall(r"errors:\n +warning: null +# (.*)", text)
         assert line.strip() == "not given"
         assert "disk:\n    warning: 85%" in text
@@ -193,7 +193,7 @@ class TestSecrets:
     @pytest.mark.parametrize("format", ["human", "json"])
     def test_are_shown_nowhere(self, folder: FleetFolder, format: str) -> None:
         folder.spec(self.SPEC)
-        output = shown(folder.root, "sentences", "--env", "dev", "--format", format)
+        output = show_output(folder.root, "sentences", "--env", "dev", "--format", format)
         assert "HF_TOKEN" in output
         assert "s3cret" not in output
         assert "hf_abc" not in output
@@ -212,9 +212,9 @@ class TestSecrets:
 
 class TestForAPerson:
     @pytest.mark.parametrize("width", [80, 140])
-    @pytest.mark.parametrize(("name", "env"), SHIPPED)
+    @pytest.mark.parametrize(("name", "env"), SHIPPED_SPECS)
     def test_nothing_is_cut(self, name: str, env: str, width: int) -> None:
-        output = squeezed(shown(ROOT, name, "--env", env, width=width))
+        output = squeeze_spaces(show_output(ROOT, name, "--env", env, width=width))
         said_document = document(ROOT, name, env)
         places = [
             f"{origin['file']}:{origin['line']}"
@@ -225,28 +225,30 @@ class TestForAPerson:
             decision[part] for decision in said_document["decisions"] for part in ("what", "value", "reason")
         ]
         assert len(decisions) > 60
-        assert [deployment for deployment in places + decisions if squeezed(deployment) not in output] == []
+        assert [
+            deployment for deployment in places + decisions if squeeze_spaces(deployment) not in output
+        ] == []
 
     @pytest.mark.parametrize("width", [80, 140])
     def test_no_comment_is_wider_than_the_terminal(self, width: int) -> None:
-        lines = shown(ROOT, "model-zoo", "--env", "prod", width=width).splitlines()
+        lines = show_output(ROOT, "model-zoo", "--env", "prod", width=width).splitlines()
         assert [line for line in lines if "# " in line and len(line) > width] == []
 
     def test_a_pipe_gets_each_decision_on_one_line(self, folder: FleetFolder) -> None:
-        output = shown(folder.root, "sentences", "--env", "dev")
+        output = show_output(folder.root, "sentences", "--env", "dev")
         (host,) = (line for line in output.splitlines() if "host image:" in line)
         assert host.endswith(")")
         assert not any(line.endswith(" ") for line in output.splitlines())
 
     def test_what_a_user_has_named_is_no_markup_and_drives_no_terminal(self, folder: FleetFolder) -> None:
         folder.spec('environment: {A: "[red]x[/red]", B: "a\\e[31mb\\u202Ec"}\n')
-        output = shown(folder.root, "sentences", "--env", "dev", width=80)
+        output = show_output(folder.root, "sentences", "--env", "dev", width=80)
         assert output.count("[red]x[/red]") == 2
         assert output.count(r"a\x1b[31mb\u202ec") == 2
 
 
 class TestForAMachine:
-    @pytest.mark.parametrize(("name", "env"), SHIPPED)
+    @pytest.mark.parametrize(("name", "env"), SHIPPED_SPECS)
     def test_each_origin_points_at_a_value(self, name: str, env: str) -> None:
         said_document = document(ROOT, name, env)
         assert set(said_document) == {
@@ -282,15 +284,15 @@ class TestMistakes:
     def test_a_spec_that_does_not_validate_is_told_with_its_findings(self, folder: FleetFolder) -> None:
         folder.spec("timeout: 10m\n")
         with pytest.raises(FindingsError, match="FL110: unknown key `timeout`"):
-            shown(folder.root, "sentences", "--env", "dev")
+            show_output(folder.root, "sentences", "--env", "dev")
 
     def test_an_endpoint_without_a_spec_is_refused_with_those_that_have_one(
         self, folder: FleetFolder
     ) -> None:
         with pytest.raises(FindingsError, match="known: sentences"):
-            shown(folder.root, "nothing", "--env", "dev")
+            show_output(folder.root, "nothing", "--env", "dev")
 
 
-def squeezed(text: str) -> str:
+def squeeze_spaces(text: str) -> str:
     """Without what folding adds."""
     return re.sub(r"[\s#]", "", text)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from tests.support.typed_command import Typed
+from tests.support.typed_command import RunTyped
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.endpoint.environment import environment_findings
 from triton_fleet.findings import FindingsError
@@ -25,11 +25,11 @@ def parse_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
     """A counter of the files whose text the reader parses from now on."""
     counts, parse = Counter[Path](), reader.parse_source
 
-    def counted(file: Path, text: str, max_bytes: int = reader.MAX_BYTES) -> Source:
+    def count_read(file: Path, text: str, max_bytes: int = reader.MAX_BYTES) -> Source:
         counts[file] += 1
         return parse(file, text, max_bytes)
 
-    monkeypatch.setattr(reader, "parse_source", counted)
+    monkeypatch.setattr(reader, "parse_source", count_read)
     return counts
 
 
@@ -65,10 +65,10 @@ def three(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     ],
 )
 def test_a_command_parses_each_file_once(
-    typed: Typed, three: FleetFolder, monkeypatch: pytest.MonkeyPatch, command: str
+    run_typed: RunTyped, three: FleetFolder, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     counts = parse_counts(monkeypatch)
-    assert typed(*command.split()).code == 0
+    assert run_typed(*command.split()).code == 0
     assert three.root / "model_specs/sentences.yaml" in counts
     assert set(counts.values()) == {1}
 

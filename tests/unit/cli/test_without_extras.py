@@ -62,7 +62,7 @@ print(json.dumps(ended))
 """
 
 
-def ended(folder: FleetFolder, *commands: str) -> Any:
+def command_result(folder: FleetFolder, *commands: str) -> Any:
     """How each command ends where the extras are not installed, and its standard error."""
     program = [sys.executable, "-c", PROGRAM, json.dumps(commands), MODULES, DISTRIBUTIONS]
     process = subprocess.run(program, cwd=folder.root, capture_output=True, text=True, check=False)
@@ -97,7 +97,7 @@ def test_a_fleet_is_checked_and_shown_without_an_extra(folder: FleetFolder) -> N
     folder.write(
         "repository/embed/1/model.py", "class TritonPythonModel:\n    def execute(self, requests): ...\n"
     )
-    assert dict(zip(commands, ended(folder, *commands), strict=True)) == {
+    assert dict(zip(commands, command_result(folder, *commands), strict=True)) == {
         command: [0, ""] for command in commands
     }
 
@@ -113,7 +113,7 @@ def test_a_fleet_is_checked_and_shown_without_an_extra(folder: FleetFolder) -> N
 )
 def test_a_command_that_needs_an_extra_names_it(folder: FleetFolder, command: str, extra: str) -> None:
     folder.write("models/a/config.pbtxt", 'backend: "python"\n')
-    ((code, report),) = ended(folder, command)
+    ((code, report),) = command_result(folder, command)
     problem, remedy = report.splitlines()
     assert code == COULD_NOT_RUN
     assert problem.startswith("cannot run: this command needs ")

@@ -11,7 +11,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.context.cost import EndpointCost, FleetCost, fleet_cost
 from triton_fleet.project.project import open_project
 
-UNPRICED = "ml.p6-b200.48xlarge"
+UNPRICED_TYPE = "ml.p6-b200.48xlarge"
 """No source states its price, and no stated price fits a factor of its family."""
 RANGE = "scaling: {min: 2, max: 8, gpu_utilization: 60}\n"
 NIGHTS = """\
@@ -45,7 +45,7 @@ def cost(folder: FleetFolder, text: str = "", base: str = SPEC) -> EndpointCost:
     return endpoint
 
 
-def monthly(endpoint: EndpointCost) -> tuple[str, str]:
+def monthly_costs(endpoint: EndpointCost) -> tuple[str, str]:
     assert endpoint.at_least is not None
     assert endpoint.at_most is not None
     return str(endpoint.at_least.monthly), str(endpoint.at_most.monthly)
@@ -55,25 +55,25 @@ class TestRange:
     def test_without_scaling_it_is_the_count_of_instances_all_the_time(self, folder: FleetFolder) -> None:
         actual_cost = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g5.xlarge, count: 3"))
         assert (actual_cost.least, actual_cost.most) == (3, 3)
-        assert monthly(actual_cost) == ("3041.28", "3041.28")  # 3 x 1.408 = 4.224, x 720
+        assert monthly_costs(actual_cost) == ("3041.28", "3041.28")  # 3 x 1.408 = 4.224, x 720
 
     def test_with_scaling_it_is_its_range_whatever_it_begins_with(self, folder: FleetFolder) -> None:
         actual_cost = cost(folder, RANGE, SPEC.replace("ml.g5.xlarge", "ml.g5.xlarge, count: 3"))
         assert (actual_cost.least, actual_cost.most) == (2, 8)
-        assert monthly(actual_cost) == ("2027.52", "8110.08")  # 2 x 1013.76, 8 x 1013.76
+        assert monthly_costs(actual_cost) == ("2027.52", "8110.08")  # 2 x 1013.76, 8 x 1013.76
 
     def test_schedules_widen_it_to_both_sides(self, folder: FleetFolder) -> None:
         actual_cost = cost(folder, NIGHTS)
         assert (actual_cost.least, actual_cost.most, actual_cost.scheduled) == (1, 6, True)
-        assert monthly(actual_cost) == ("1013.76", "6082.56")
+        assert monthly_costs(actual_cost) == ("1013.76", "6082.56")
 
     def test_no_instances_cost_nothing(self, folder: FleetFolder) -> None:
         actual_cost = cost(folder, RANGE.replace("min: 2", "min: 0"))
-        assert (actual_cost.least, monthly(actual_cost)[0]) == (0, "0.00")
+        assert (actual_cost.least, monthly_costs(actual_cost)[0]) == (0, "0.00")
 
     def test_an_environment_overrides_the_spec(self, folder: FleetFolder) -> None:
         folder.environment("overrides: {sentences: {instance: {type: ml.g5.2xlarge}, scaling: {max: 3}}}\n")
-        assert monthly(cost(folder, RANGE)) == ("2181.60", "3272.40")  # 1.515 x 2 x 720, x 3 x 720
+        assert monthly_costs(cost(folder, RANGE)) == ("2181.60", "3272.40")  # 1.515 x 2 x 720, x 3 x 720
 
     def test_prices_are_exact_where_binary_numbers_are_not(self, folder: FleetFolder) -> None:
         actual_cost = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g6.xlarge, count: 3"))
@@ -92,7 +92,7 @@ class TestSaving:
 
     def test_three_models_in_one_container_cost_676_80_a_month(self, folder: FleetFolder) -> None:
         actual_cost = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g4dn.2xlarge"))
-        assert monthly(actual_cost) == ("676.80", "676.80")  # 0.94 x 24 x 30
+        assert monthly_costs(actual_cost) == ("676.80", "676.80")  # 0.94 x 24 x 30
         assert actual_cost.saving is None
 
     def test_three_routes_on_one_instance_save_two_thirds_of_three_endpoints(
@@ -100,7 +100,7 @@ class TestSaving:
     ) -> None:
         routes = "mode: shared-container\nroutes: {resnet: a, yolov5: b, bert_base: c}\n"
         actual_cost = cost(folder, routes, base=SPEC.replace("ml.g5.xlarge", "ml.g4dn.2xlarge"))
-        assert monthly(actual_cost) == ("676.80", "676.80")
+        assert monthly_costs(actual_cost) == ("676.80", "676.80")
         assert actual_cost.saving is not None
         assert actual_cost.saving.apart.monthly == Decimal("2030.40")  # 3 x 0.94 x 24 x 30
         assert actual_cost.saving.percent == Decimal("66.67")
@@ -125,7 +125,7 @@ class TestSaving:
         assert saving is not None
         assert saving.percent == Decimal("99.99")
 
-    @pytest.mark.parametrize("base", [archives(1), archives(2, UNPRICED)])
+    @pytest.mark.parametrize("base", [archives(1), archives(2, UNPRICED_TYPE)])
     def test_of_one_archive_or_without_a_price_none_is_told(self, folder: FleetFolder, base: str) -> None:
         assert cost(folder, base=base).saving is None
 
@@ -134,7 +134,7 @@ class TestFleet:
     def test_the_sum_is_of_all_that_have_a_price(self, folder: FleetFolder) -> None:
         folder.spec(RANGE)
         folder.spec(name="other", base=SPEC.replace("sentences", "other").replace("g5.x", "g6e.16x"))
-        folder.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
+        folder.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED_TYPE))
         cost = costs(folder)
         assert cost.at_least is not None
         assert cost.at_most is not None
@@ -145,7 +145,7 @@ class TestFleet:
         assert certain == {"sentences": True, "other": False, "new": False}
 
     def test_where_nothing_has_a_price_there_is_no_sum(self, folder: FleetFolder) -> None:
-        folder.spec(base=SPEC.replace("ml.g5.xlarge", UNPRICED))
+        folder.spec(base=SPEC.replace("ml.g5.xlarge", UNPRICED_TYPE))
         assert (costs(folder).at_least, costs(folder).at_most) == (None, None)
 
     def test_a_computed_price_is_of_the_region_and_not_certain(self, folder: FleetFolder) -> None:
@@ -157,7 +157,7 @@ class TestFleet:
 
     def test_no_instances_cost_nothing_whatever_one_costs(self, folder: FleetFolder) -> None:
         scaling = "scaling: {min: 0, max: 2, gpu_utilization: 60}\n"
-        actual_cost = cost(folder, scaling, SPEC.replace("ml.g5.xlarge", UNPRICED))
+        actual_cost = cost(folder, scaling, SPEC.replace("ml.g5.xlarge", UNPRICED_TYPE))
         assert actual_cost.at_least is not None
         assert actual_cost.at_least.hourly == 0
         assert actual_cost.at_most is None

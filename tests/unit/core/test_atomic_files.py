@@ -26,10 +26,10 @@ def kill(event, _):
 sys.addaudithook(kill)
 replace_file(Path(sys.argv[1]), "new")
 """
-MOST = 20
+MAX_STEPS = 20
 
 
-def write_and_be_killed(file: Path, step: int) -> bool:
+def write_until_killed(file: Path, step: int) -> bool:
     """Write in a process that is killed before its nth call of the system; whether it was."""
     process = subprocess.run([sys.executable, "-c", WRITER, str(file), str(step)], check=False)
     assert process.returncode in (0, -signal.SIGKILL)
@@ -40,15 +40,15 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_file_and_the_next_write_no
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "locks" / "any.lock.yaml"
-    for step in range(1, MOST):
+    for step in range(1, MAX_STEPS):
         replace_file(file, "old")
-        has_died = write_and_be_killed(file, step)
+        has_died = write_until_killed(file, step)
         assert file.read_text() in ("old", "new")
         replace_file(file, "newer")
         assert [path.name for path in file.parent.iterdir()] == [file.name]
         if not has_died:
             break
-    assert 3 < step < MOST - 1
+    assert 3 < step < MAX_STEPS - 1
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644])

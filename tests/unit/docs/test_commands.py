@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support import aws_cli_stand_in
-from tests.support.doc_commands import Documented, Page, read_page, read_pages
+from tests.support.doc_commands import DocumentedCommand, Page, read_page, read_pages
 from tests.support.fleet_commands import WrongCommandError, form, recipe, simple_commands, spelled_out
 from tests.support.fleet_folder import ROOT
 from tests.support.run_elsewhere import FILE, is_meant, run_elsewhere
@@ -62,7 +62,7 @@ def cdk_options(command: str) -> set[str]:
     return short | {f"--{name}" for name in options}
 
 
-def mistakes(commands: list[Documented], *, complete: bool) -> list[str]:
+def mistakes(commands: list[DocumentedCommand], *, complete: bool) -> list[str]:
     result = []
     for command in commands:
         try:

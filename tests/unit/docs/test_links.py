@@ -18,7 +18,7 @@ PAGES = sorted(
 )
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-NAMED = re.compile(r'<a id="([^"]+)">')
+ANCHOR = re.compile(r'<a id="([^"]+)">')
 BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -33,7 +33,7 @@ def places(page: Path) -> set[str]:
     headings = (
         re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)
     )
-    return {*NAMED.findall(text), *headings}
+    return {*ANCHOR.findall(text), *headings}
 
 
 def leads_somewhere(page: Path, link: str) -> bool:

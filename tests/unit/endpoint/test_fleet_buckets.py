@@ -10,7 +10,7 @@ from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 OWN = "triton-fleet-dev-111122223333-us-east-1"
-OTHER = "triton-fleet-prod-777788889999-us-west-2"
+OTHER_BUCKET = "triton-fleet-prod-777788889999-us-west-2"
 DIGEST = f"sha256:{'a' * 64}"
 ALLOW = 'allow: {source-of-another-endpoint: "they know it"}\n'
 
@@ -34,7 +34,7 @@ def errors(folder: FleetFolder) -> list[tuple[str, int | None]]:
     ]
 
 
-@pytest.mark.parametrize("bucket", [OWN, OTHER])
+@pytest.mark.parametrize("bucket", [OWN, OTHER_BUCKET])
 @pytest.mark.parametrize(
     "key",
     [
@@ -73,7 +73,7 @@ def test_a_repository_in_it_is_an_error_that_no_spec_can_allow(
     "url",
     [
         f"s3://{OWN}/engines/onnx/{'a' * 64}.onnx",
-        f"s3://{OTHER}/engines/onnx/{'a' * 64}.onnx",
+        f"s3://{OTHER_BUCKET}/engines/onnx/{'a' * 64}.onnx",
         f"s3://{OWN}/uploads/rank/m.onnx",
         f"s3://{OWN}/uploads/sentences/../rank/m.onnx",
         "s3://arn:aws:s3:us-east-1:111122223333:accesspoint:all/engines/onnx/a.onnx",
@@ -102,7 +102,7 @@ def test_a_bucket_that_an_environment_names_is_one_of_them_in_every_environment(
     [
         f"s3://{OWN}/uploads/sentences/",
         f"s3://{OWN}/uploads/sentences/2026-11/model.tar.gz",
-        f"s3://{OTHER}/uploads/sentences/v1/",
+        f"s3://{OTHER_BUCKET}/uploads/sentences/v1/",
         "s3://our-models/endpoints/rank/",
         "s3://our-models/a/../b/",
     ],

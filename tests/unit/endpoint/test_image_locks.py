@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, lock_image
+from tests.support.own_images import BUILT_IMAGE, DIGEST, KEY, OWN_IMAGE, lock_image
 from triton_fleet.endpoint.locks import read_lock_file
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
@@ -16,7 +16,7 @@ from triton_fleet.spec.image import ImageFacts, LockedImage
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.lock import lock_text
 
-OTHER = f"sha256:{'f' * 64}"
+OTHER_DIGEST = f"sha256:{'f' * 64}"
 LOCK = "run `fleet lock --env dev sentences`"
 FACTS = ImageFacts(
     architecture="linux/amd64",
@@ -39,15 +39,19 @@ class TestMismatch:
         ("keys", "locked_value", "expected_text"),
         [
             ("", {"key": KEY}, f"the lock names an image, but the spec does not | {LOCK}"),
-            (BUILT, None, f"the lock does not name the image of the spec | {LOCK}"),
-            (FOUND, None, f"the lock does not name the image of the spec | {LOCK}"),
+            (BUILT_IMAGE, None, f"the lock does not name the image of the spec | {LOCK}"),
+            (OWN_IMAGE, None, f"the lock does not name the image of the spec | {LOCK}"),
             (
-                FOUND,
-                {"digest": OTHER},
-                f"the lock names the image {OTHER}, but the spec names another | {LOCK}",
+                OWN_IMAGE,
+                {"digest": OTHER_DIGEST},
+                f"the lock names the image {OTHER_DIGEST}, but the spec names another | {LOCK}",
             ),
-            (FOUND, {"key": KEY}, f"the lock names the image {DIGEST}, but the spec names another | {LOCK}"),
-            (BUILT, {}, f"the lock names the image {DIGEST}, but the spec names another | {LOCK}"),
+            (
+                OWN_IMAGE,
+                {"key": KEY},
+                f"the lock names the image {DIGEST}, but the spec names another | {LOCK}",
+            ),
+            (BUILT_IMAGE, {}, f"the lock names the image {DIGEST}, but the spec names another | {LOCK}"),
         ],
         ids=[
             "an image that the spec does not name",
@@ -67,7 +71,9 @@ class TestMismatch:
         (line,) = [line for line in folder.said() if " FL968 " in line]
         assert line == f"sentences.lock.yaml:None FL968 {expected_text}"
 
-    @pytest.mark.parametrize(("keys", "locked_value"), [("", None), (BUILT, {"key": KEY}), (FOUND, {})])
+    @pytest.mark.parametrize(
+        ("keys", "locked_value"), [("", None), (BUILT_IMAGE, {"key": KEY}), (OWN_IMAGE, {})]
+    )
     def test_the_lock_of_the_specs_image_has_no_finding(
         self, folder: FleetFolder, keys: str, locked_value: dict[str, str] | None
     ) -> None:
@@ -77,7 +83,7 @@ class TestMismatch:
         assert folder.findings() == []
 
     def test_on_this_machine_a_lock_records_no_image(self, folder: FleetFolder) -> None:
-        folder.spec(BUILT)
+        folder.spec(BUILT_IMAGE)
         spec = open_project(folder.root, "dev").load("sentences").spec
         file = folder.root / "locks" / "dev" / "sentences.lock.yaml"
         _, findings = read_lock_file(file, "local", spec)

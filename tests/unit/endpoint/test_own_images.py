@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
-from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
+from tests.support.own_images import BUILT_IMAGE, DIGEST, KEY, OWN_IMAGE, REGISTRY, lock_image
 from triton_fleet.builds.engines.endpoint_engines import planned_engines
 from triton_fleet.catalog.images import image as release_image
 from triton_fleet.context.context import EndpointContext
@@ -41,14 +41,14 @@ class TestPlace:
     def test_what_was_built_is_in_the_environments_repository_under_its_key(
         self, folder: FleetFolder
     ) -> None:
-        image = with_lock(folder, BUILT, key=KEY).image
+        image = with_lock(folder, BUILT_IMAGE, key=KEY).image
         assert image is not None
         assert image.uri == f"{REGISTRY}/triton-fleet-dev@{DIGEST}"
         assert image.reference == f"{REGISTRY}/triton-fleet-dev:{'e' * 64}@{DIGEST}"
         assert image.is_own
 
     def test_before_it_is_locked_it_has_no_digest(self, folder: FleetFolder) -> None:
-        folder.spec(BUILT)
+        folder.spec(BUILT_IMAGE)
         image = context(folder).image
         assert image is not None
         assert (image.uri, image.digest) == (f"{REGISTRY}/triton-fleet-dev:not-built", None)
@@ -56,12 +56,12 @@ class TestPlace:
     def test_one_that_exists_is_where_the_spec_has_it_whatever_the_lock_records(
         self, folder: FleetFolder
     ) -> None:
-        image = with_lock(folder, FOUND, digest=f"sha256:{1:064}").image
+        image = with_lock(folder, OWN_IMAGE, digest=f"sha256:{1:064}").image
         assert image is not None
         assert image.uri == image.reference == f"{REGISTRY}/team/detector@{DIGEST}"
 
     def test_the_role_pulls_its_repository_and_not_the_releases(self, folder: FleetFolder) -> None:
-        repositories = pulled_repositories(with_lock(folder, FOUND))
+        repositories = pulled_repositories(with_lock(folder, OWN_IMAGE))
         assert [(repository.account, repository.name) for repository in repositories] == [
             ("111122223333", "team/detector")
         ]
@@ -69,7 +69,7 @@ class TestPlace:
     def test_of_an_account_that_is_not_allowed_nothing_is_pulled_whatever_the_spec_allows_itself(
         self, folder: FleetFolder
     ) -> None:
-        foreign = FOUND.replace("111122223333", "999999999999")
+        foreign = OWN_IMAGE.replace("111122223333", "999999999999")
         context = with_lock(folder, f"{foreign}allow: {{FL971: because we can}}\n")
         assert pulled_repositories(context) == ()
         assert {finding.code for finding in rule_findings(context)} >= {"FL971", "FL131"}
@@ -93,7 +93,9 @@ class TestPlace:
     def test_another_image_of_sagemakers_registry_is_allowed_by_the_environment_alone(
         self, folder: FleetFolder
     ) -> None:
-        other_text = FOUND.replace(f"{REGISTRY}/team/detector", RELEASE.replace("sagemaker-triton", "djl-"))
+        other_text = OWN_IMAGE.replace(
+            f"{REGISTRY}/team/detector", RELEASE.replace("sagemaker-triton", "djl-")
+        )
         decided_context = with_lock(folder, other_text)
         assert "FL971" in {finding.code for finding in rule_findings(decided_context)}
         assert pulled_repositories(decided_context) == ()
@@ -102,7 +104,7 @@ class TestPlace:
 
     def test_on_this_machine_the_release_stands_in_its_place(self, folder: FleetFolder) -> None:
         folder.environment(name="local")
-        folder.spec(BUILT)
+        folder.spec(BUILT_IMAGE)
         lock_image(folder, key=KEY, cuda="13.0")
         image = context(folder, "local").image
         assert image == context(folder, "local").release_image
@@ -119,7 +121,7 @@ class TestFacts:
             "tensorrt": "10.14.1",
             "python": "3.13",
         }
-        image = with_lock(folder, FOUND, **facts).image
+        image = with_lock(folder, OWN_IMAGE, **facts).image
         assert image is not None
         details = image.details
         assert (image.release, image.cuda) == ("26.03", 13)
@@ -128,14 +130,14 @@ class TestFacts:
         assert not {"server", "cuda", "tensorrt", "python"} & {*details.uncertain}
 
     def test_a_built_image_without_facts_is_taken_for_its_base(self, folder: FleetFolder) -> None:
-        folder.spec(BUILT)
+        folder.spec(BUILT_IMAGE)
         decided_context = context(folder)
         assert decided_context.image is not None and decided_context.release_image is not None
         assert decided_context.image.details == decided_context.release_image.details
 
     def test_what_is_not_known_of_an_image_that_exists_is_uncertain(self, folder: FleetFolder) -> None:
         image, some_image = (
-            with_lock(folder, FOUND, **facts).image
+            with_lock(folder, OWN_IMAGE, **facts).image
             for facts in ({}, {"cuda": "12.9", "tensorrt": "10.9.0.34"})
         )
         assert image is not None and some_image is not None
@@ -148,14 +150,14 @@ class TestFacts:
         self, folder: FleetFolder
     ) -> None:
         for facts in ({}, {"tensorrt": "11.1.0.106"}):
-            image = with_lock(folder, FOUND, **facts).image
+            image = with_lock(folder, OWN_IMAGE, **facts).image
             assert image is not None
             assert (image.details.tensorrt_least, image.details.tensorrt_most) == (None, None)
 
     def test_a_fact_settles_what_the_catalog_is_not_certain_of(self, folder: FleetFolder) -> None:
         uncertain = release_image("26.03", "us-east-1", gpu=True).details.uncertain
         assert "tensorrt" in uncertain
-        folder.spec(BUILT, base=SPEC.replace("25.04", "26.03").replace("ml.g5", "ml.g6"))
+        folder.spec(BUILT_IMAGE, base=SPEC.replace("25.04", "26.03").replace("ml.g5", "ml.g6"))
         lock_image(folder, key=KEY, tensorrt="10.14.1.48")
         image = context(folder).image
         assert image is not None
@@ -167,7 +169,7 @@ class TestRules:
 
     def test_the_cuda_inside_decides_whether_there_is_a_driver(self, folder: FleetFolder) -> None:
         base = SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge")
-        folder.spec(BUILT, base=base)
+        folder.spec(BUILT_IMAGE, base=base)
         lock_image(folder, key=KEY, triton="25.04", cuda="12.9")
         assert "FL204" in {finding.code for finding in rule_findings(context(folder))}
         lock_image(folder, key=KEY, triton="25.04", cuda="13.0")
@@ -175,7 +177,7 @@ class TestRules:
 
     def test_the_cuda_inside_decides_the_host_image(self, folder: FleetFolder) -> None:
         base = SPEC.replace("ml.g5.xlarge", "ml.g6.xlarge")
-        folder.spec(BUILT, base=base)
+        folder.spec(BUILT_IMAGE, base=base)
         choices = []
         for cuda in ("12.9", "13.0"):
             lock_image(folder, key=KEY, triton="25.04", cuda=cuda)
@@ -186,7 +188,7 @@ class TestRules:
     def test_of_an_image_that_nobody_could_read_they_warn_and_nothing_is_refused(
         self, folder: FleetFolder
     ) -> None:
-        folder.spec(FOUND)
+        folder.spec(OWN_IMAGE)
         lock_image(folder)
         warnings = resolve_project(open_project(folder.root, "dev")).warnings
         assert "FL974" in {warning.code for warning in warnings}
@@ -197,7 +199,7 @@ class TestRules:
     def test_they_doubt_a_driver_and_a_plan_for_an_image_that_nobody_could_read(
         self, folder: FleetFolder
     ) -> None:
-        folder.spec(FOUND, base=SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge"))
+        folder.spec(OWN_IMAGE, base=SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge"))
         plans = 'models: {embed: {backend: tensorrt, plans: {1/model.plan: "10.3.0.26"}}}'
         folder.write("locks/dev/sentences.lock.yaml", LOCK.replace("models: [embed]", plans))
         codes, severities = ("FL204", "FL256"), []
@@ -209,7 +211,9 @@ class TestRules:
 
     def test_they_doubt_a_host_image_that_is_named_for_it(self, folder: FleetFolder) -> None:
         ami = "instance: {type: ml.g6.xlarge, ami: al2023-ami-sagemaker-inference-gpu-4-1}"
-        folder.spec(FOUND, base=SPEC.replace("instance: {type: ml.g5.xlarge}", ami).replace("25.04", "25.09"))
+        folder.spec(
+            OWN_IMAGE, base=SPEC.replace("instance: {type: ml.g5.xlarge}", ami).replace("25.04", "25.09")
+        )
         severities = []
         for facts in ({"cuda": "14.0"}, {}):
             lock_image(folder, **facts)
@@ -219,7 +223,7 @@ class TestRules:
 
     def test_on_this_machine_none_speaks_of_the_image(self, folder: FleetFolder) -> None:
         folder.environment(name="local")
-        folder.spec(FOUND.replace("111122223333", "444455556666"))
+        folder.spec(OWN_IMAGE.replace("111122223333", "444455556666"))
         decided_context = replace(context(folder, "local"), lock=None)
         assert [
             finding for finding in rule_findings(decided_context) if finding.code.startswith("FL97")
@@ -247,7 +251,7 @@ class TestEngines:
         self, folder: FleetFolder, tensorrt: str | None
     ) -> None:
         facts = {"tensorrt": tensorrt} if tensorrt else {"cuda": "12.9"}
-        context = with_lock(folder, BUILT, key=KEY, **facts)
+        context = with_lock(folder, BUILT_IMAGE, key=KEY, **facts)
         assert context.engine_image == context.release_image
         assert self.built_in(context) == "sagemaker-tritonserver:25.04-py3"
         assert folder.resolve().engine_image.uri == f"{RELEASE}:25.04-py3"
@@ -257,7 +261,7 @@ class TestEngines:
         self, folder: FleetFolder, tensorrt: str
     ) -> None:
         """Who writes a Dockerfile or a lock would decide what code builds."""
-        context = with_lock(folder, BUILT, key=KEY, tensorrt=tensorrt)
+        context = with_lock(folder, BUILT_IMAGE, key=KEY, tensorrt=tensorrt)
         assert context.engine_image == context.release_image
         assert self.built_in(context) == "sagemaker-tritonserver:25.04-py3"
         assert folder.resolve().engine_image.uri == f"{RELEASE}:25.04-py3"
@@ -266,7 +270,7 @@ class TestEngines:
     def test_a_spec_cannot_allow_itself_to_build_in_its_own_image(
         self, folder: FleetFolder, allow: str
     ) -> None:
-        context = self.with_engine(with_lock(folder, BUILT + allow, key=KEY, tensorrt="10.14.1.48"))
+        context = self.with_engine(with_lock(folder, BUILT_IMAGE + allow, key=KEY, tensorrt="10.14.1.48"))
         (finding,) = [finding for finding in rule_findings(context) if finding.code == "FL810"]
         assert finding.severity is Severity.ERROR
         assert "engine_builds: {own_images: true}` into environments/dev.yaml" in finding.hint
@@ -274,14 +278,14 @@ class TestEngines:
     @pytest.mark.parametrize("keys", ["", "engine_builds: {own_images: true}\n"])
     def test_an_image_of_which_nothing_is_known_builds_none(self, folder: FleetFolder, keys: str) -> None:
         folder.environment(keys)
-        context = with_lock(folder, FOUND)
+        context = with_lock(folder, OWN_IMAGE)
         assert context.engine_image == context.release_image
 
     def test_of_another_tensorrt_they_are_built_in_the_image_that_serves_them_if_the_environment_allows_it(
         self, folder: FleetFolder
     ) -> None:
         folder.environment("engine_builds: {own_images: true}\n")
-        context = with_lock(folder, BUILT, key=KEY, tensorrt="10.14.1.48")
+        context = with_lock(folder, BUILT_IMAGE, key=KEY, tensorrt="10.14.1.48")
         assert context.engine_image == context.image
         assert self.built_in(context) == f"image@{DIGEST}"
         assert folder.resolve().engine_image.uri == f"{REGISTRY}/triton-fleet-dev@{DIGEST}"

@@ -15,7 +15,7 @@ START = 1800 + 600 + 600
 """Finding instances, the download and the start of the model, in seconds."""
 
 
-def resolved(folder: FleetFolder, keys: str) -> ResolvedRollout:
+def resolve_rollout(folder: FleetFolder, keys: str) -> ResolvedRollout:
     folder.spec(keys, base=FOUR)
     rollout = folder.resolve().rollout
     assert rollout is not None
@@ -42,10 +42,10 @@ class TestTimeOut:
     def test_it_has_room_for_the_waits_and_the_starts(
         self, folder: FleetFolder, keys: str, seconds: int
     ) -> None:
-        assert resolved(folder, f"rollout: {{{keys}, rollback_on: []}}\n").timeout == seconds
+        assert resolve_rollout(folder, f"rollout: {{{keys}, rollback_on: []}}\n").timeout == seconds
 
     def test_one_that_is_written_is_kept(self, folder: FleetFolder) -> None:
-        assert resolved(folder, "rollout: {strategy: all-at-once, timeout: 20m}\n").timeout == 1200
+        assert resolve_rollout(folder, "rollout: {strategy: all-at-once, timeout: 20m}\n").timeout == 1200
 
     @pytest.mark.parametrize(
         "keys",
@@ -70,32 +70,34 @@ class TestTimeOut:
 
 class TestAlarms:
     def test_errors_alone_call_it_back_where_no_latency_is_too_long(self, folder: FleetFolder) -> None:
-        rollout = resolved(folder, "rollout: {strategy: all-at-once}\n")
+        rollout = resolve_rollout(folder, "rollout: {strategy: all-at-once}\n")
         assert rollout.alarms == (RollbackAlarm(measure="errors_5xx", statistic="Average", threshold=0.01),)
 
     def test_each_latency_that_is_too_long_calls_it_back(self, folder: FleetFolder) -> None:
         keys = "alarms: {latency_p50: 50ms, latency_p99: 2s}\nrollout: {strategy: all-at-once, rollback_on: [latency]}\n"
-        assert resolved(folder, keys).alarms == (
+        assert resolve_rollout(folder, keys).alarms == (
             RollbackAlarm(measure="model_latency", statistic="p50", threshold=50_000),
             RollbackAlarm(measure="model_latency", statistic="p99", threshold=2_000_000),
         )
 
     def test_the_strictest_severity_calls_it_back(self, folder: FleetFolder) -> None:
         keys = "alarms: {latency_p99: {warning: 200ms, critical: 1s}, errors: {critical: 5%}}\n"
-        assert [alarm.threshold for alarm in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [
+        assert [alarm.threshold for alarm in resolve_rollout(folder, f"{keys}rollout: {{}}\n").alarms] == [
             0.05,
             200_000,
         ]
 
     @pytest.mark.parametrize("keys", ["", "alarms: null\n", "alarms: {errors: null}\n"])
     def test_one_percent_of_errors_does_where_nobody_says_more(self, folder: FleetFolder, keys: str) -> None:
-        assert [alarm.threshold for alarm in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [0.01]
+        assert [alarm.threshold for alarm in resolve_rollout(folder, f"{keys}rollout: {{}}\n").alarms] == [
+            0.01
+        ]
 
     def test_a_latency_that_nobody_called_too_long_is_asked_for(self, folder: FleetFolder) -> None:
         assert codes(folder, "rollout: {strategy: all-at-once, rollback_on: [latency]}\n") == ["FL283"]
 
     def test_the_way_out_of_an_emergency_has_none(self, folder: FleetFolder) -> None:
-        assert resolved(folder, "rollout: {strategy: all-at-once, rollback_on: []}\n").alarms == ()
+        assert resolve_rollout(folder, "rollout: {strategy: all-at-once, rollback_on: []}\n").alarms == ()
 
 
 class TestImpossibleMixes:

@@ -19,7 +19,7 @@ from engine_request.problems import BuildError
 from image_build.build import build_image
 from image_build.request import ImageRequest
 
-REGISTRY, OTHER = (
+REGISTRY, OTHER_REGISTRY = (
     f"{account}.dkr.ecr.us-east-1.amazonaws.com" for account in ("111122223333", "444455556666")
 )
 BASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
@@ -105,7 +105,7 @@ class Builder:
             "tag": "e" * 64,
             "paths": ["usr/"],
             "script": "engines/scripts/0.zip",
-            "registries": [OTHER],
+            "registries": [OTHER_REGISTRY],
             "draft": "draft.json",
             "manifest": "manifest.json",
             "failure": "failure.json",
@@ -155,4 +155,4 @@ def test_no_build_pulls_an_image_that_is_pushed_but_does_not_say_what_it_contain
 def test_it_logs_in_to_the_registries_of_the_release_of_the_push_and_of_the_request(builder: Builder) -> None:
     builder.build()
     logins = [call.split()[-1] for call in builder.calls if call.startswith("login")]
-    assert logins == [REGISTRY, BASE, OTHER]
+    assert logins == [REGISTRY, BASE, OTHER_REGISTRY]

@@ -50,7 +50,7 @@ def row(x: float, y: float, side: float, objectness: float, **classes: float) ->
     return [x, y, side, side, objectness, *probabilities]
 
 
-def found(detector: Any, *rows: list[float]) -> list[tuple[Any, ...]]:
+def detections(detector: Any, *rows: list[float]) -> list[tuple[Any, ...]]:
     boxes, classes, scores = detector.detections(np.array(rows, np.float32).reshape(-1, 85))
     report = zip(boxes.tolist(), classes.tolist(), scores, strict=True)
     return [(*box, number, round(float(score), 4)) for box, number, score in report]
@@ -58,11 +58,11 @@ def found(detector: Any, *rows: list[float]) -> list[tuple[Any, ...]]:
 
 def test_of_boxes_of_a_class_that_overlap_the_best_is_kept(detector: Any) -> None:
     rows = row(100, 100, 40, 0.8, c3=0.9), row(102, 100, 40, 0.9, c3=1.0), row(300, 100, 40, 0.7, c3=1.0)
-    assert found(detector, *rows) == [(82, 80, 122, 120, 3, 0.9), (280, 80, 320, 120, 3, 0.7)]
+    assert detections(detector, *rows) == [(82, 80, 122, 120, 3, 0.9), (280, 80, 320, 120, 3, 0.7)]
 
 
 def test_boxes_of_two_classes_stay_where_they_overlap(detector: Any) -> None:
-    assert len(found(detector, row(100, 100, 40, 0.8, c3=0.9), row(100, 100, 40, 0.9, c4=0.9))) == 2
+    assert len(detections(detector, row(100, 100, 40, 0.8, c3=0.9), row(100, 100, 40, 0.9, c4=0.9))) == 2
 
 
 @pytest.mark.parametrize(("shift", "kept_number"), [(15.0, 1), (16.0, 2)])
@@ -71,31 +71,31 @@ def test_boxes_may_share_less_than_45_per_cent_of_their_union(
 ) -> None:
     # Shifted by s of 40, they share (40 - s) / (40 + s): 0.4545 and 0.4286.
     assert (
-        len(found(detector, row(100, 100, 40, 0.9, c0=1), row(100 + shift, 100, 40, 0.8, c0=1)))
+        len(detections(detector, row(100, 100, 40, 0.9, c0=1), row(100 + shift, 100, 40, 0.8, c0=1)))
         == kept_number
     )
 
 
 def test_objectness_and_score_have_to_be_above_a_half(detector: Any) -> None:
     rows = row(50, 50, 9, 0.5, c0=1.0), row(150, 50, 9, 0.9, c0=0.55), row(250, 50, 9, 0.75, c0=0.75)
-    assert found(detector, *rows) == [(245.5, 45.5, 254.5, 54.5, 0, 0.5625)]
+    assert detections(detector, *rows) == [(245.5, 45.5, 254.5, 54.5, 0, 0.5625)]
 
 
 def test_nothing_and_what_is_not_a_number_are_no_detections(detector: Any) -> None:
-    assert found(detector) == []
+    assert detections(detector) == []
     nan = float("nan")
     rows = row(50, 50, 9, nan, c0=1.0), row(50, 50, 9, 0.9, c0=nan), row(nan, 50, 9, 0.9, c0=1.0)
-    assert found(detector, *rows) == []
+    assert detections(detector, *rows) == []
 
 
 def test_boxes_without_an_area_are_answered_and_not_divided_by(detector: Any) -> None:
-    assert len(found(detector, row(50, 50, 0, 0.9, c0=1.0), row(50, 50, 0, 0.8, c0=1.0))) == 2
+    assert len(detections(detector, row(50, 50, 0, 0.9, c0=1.0), row(50, 50, 0, 0.8, c0=1.0))) == 2
 
 
 def test_at_most_1000_are_answered_the_best_of_all(detector: Any) -> None:
     scores = np.linspace(0.6, 0.9, 1200)
     rows = [row(10 * (n % 60), 10 * (n // 60), 5, score, c1=1.0) for n, score in enumerate(scores)]
-    kept_rows = found(detector, *rows)
+    kept_rows = detections(detector, *rows)
     assert len(kept_rows) == 1000
     assert [kept_row[5] for kept_row in kept_rows] == [
         round(float(score), 4) for score in scores.astype(np.float32)

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from tests.support.python_backend import InferenceRequest, TritonError
 from tests.support.shared_models import Arrays, python_model, words_of
 
-MASKED = "The goal of life is [MASK]."
+MASKED_SENTENCE = "The goal of life is [MASK]."
 MASKED_IDS = [101, 1996, 3125, 1997, 2166, 2003, 103, 1012, 102]
 
 
@@ -46,7 +46,7 @@ def tokenizer() -> Iterator[Any]:
 
 
 def test_a_sentence_with_a_mask_becomes_known_ids(tokenizer: Any) -> None:
-    assert tokenizer.encode(MASKED) == MASKED_IDS
+    assert tokenizer.encode(MASKED_SENTENCE) == MASKED_IDS
     assert [tokenizer.tokens[index] for index in tokenizer.encode("unaffable")] == [
         "[CLS]",
         "una",
@@ -75,13 +75,13 @@ def test_tokens_are_those_of_hugging_faces_tokenizer(tokenizer: Any, text: str) 
     assert tokenizer.encode(text) == REFERENCE.encode(text).ids
 
 
-KNOWN_TO_BOTH = st.characters(codec="utf-8", max_codepoint=0x17F) | st.sampled_from(
+COMMON_CHARACTERS = st.characters(codec="utf-8", max_codepoint=0x17F) | st.sampled_from(
     "αΣжあ中文한۝।“–☃🎉\u0301\u200b[]#"
 )
 """Its tables are of an older Unicode, which lacks the newest letters."""
 
 
-@given(st.text(KNOWN_TO_BOTH, max_size=40))
+@given(st.text(COMMON_CHARACTERS, max_size=40))
 def test_tokens_of_any_text_are_those_of_hugging_faces_tokenizer(text: str) -> None:
     with python_model("bert_base_text", "wordpiece") as module:
         assert module.WordPiece(VOCABULARY).encode(text) == REFERENCE.encode(text).ids
@@ -140,7 +140,7 @@ def test_the_five_best_tokens_are_answered_in_the_text_with_their_probabilities(
         return {"output": logits}
 
     with python_model("bert_base_text", answer=bert) as module:
-        answer = json.loads(ask(module, MASKED.encode(), wheel()))
+        answer = json.loads(ask(module, MASKED_SENTENCE.encode(), wheel()))
     words, scores = [entry["token"] for entry in answer], [entry["score"] for entry in answer]
     assert words == [f"The goal of life is {word}." for word in ("love", "success", "that", "the", "them")]
     assert scores == pytest.approx([0.5, 0.2, 0.12, 0.1, 0.05], abs=1e-6)
@@ -151,7 +151,7 @@ def test_the_error_of_the_model_that_is_asked_is_answered() -> None:
         raise TritonError("out of memory")
 
     with python_model("bert_base_text", answer=fails) as module:
-        assert ask(module, MASKED.encode(), wheel()) == "out of memory"
+        assert ask(module, MASKED_SENTENCE.encode(), wheel()) == "out of memory"
         assert ask(module, b"\xff", wheel()).startswith("text is not UTF-8")
 
 

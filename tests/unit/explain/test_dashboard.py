@@ -14,7 +14,7 @@ from triton_fleet.project.project import open_project
 DIMENSIONS = "dimensions of Triton's metrics"
 
 
-def shown(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
+def dashboard_decisions(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
     folder.spec(keys)
     project = open_project(folder.root, "dev", ["sentences"])
     made_decisions = decisions(
@@ -30,7 +30,7 @@ def shown(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
 
 
 def test_a_dashboard_is_shown_with_its_price(folder: FleetFolder) -> None:
-    dashboard = shown(folder)["dashboard"]
+    dashboard = dashboard_decisions(folder)["dashboard"]
     assert dashboard.value == "one of its own"
     assert f"in an account {dashboard_price():.2f} USD a month" in dashboard.reason
     assert [fact.file for fact in dashboard.facts] == ["other_prices.yaml"]
@@ -38,7 +38,7 @@ def test_a_dashboard_is_shown_with_its_price(folder: FleetFolder) -> None:
 
 def test_one_that_is_switched_off_is_told_and_nothing_of_what_were_on_it(folder: FleetFolder) -> None:
     folder.environment("dashboards: false\n")
-    decisions = shown(folder)
+    decisions = dashboard_decisions(folder)
     assert [(decision.value, decision.reason) for decision in decisions.values()] == [
         ("none", "the environment's `dashboards` is off")
     ]
@@ -55,5 +55,5 @@ def test_one_that_is_switched_off_is_told_and_nothing_of_what_were_on_it(folder:
 def test_the_dimensions_of_tritons_metrics_are_shown(
     folder: FleetFolder, keys: str, value: str | None
 ) -> None:
-    decisions = shown(folder, keys)
+    decisions = dashboard_decisions(folder, keys)
     assert (decisions[DIMENSIONS].value if DIMENSIONS in decisions else None) == value

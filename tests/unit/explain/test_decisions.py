@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from tests.support.fleet_folder import LOCK, ROOT, SPEC, FleetFolder
-from tests.support.spec_decisions import decided, made
+from tests.support.spec_decisions import decide_spec, decisions_by_key
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.cli.show.command import show
 from triton_fleet.endpoint.resolve import resolve_project
@@ -22,7 +22,7 @@ from triton_fleet.spec.environment import LOCAL
 
 APP = typer.Typer()
 APP.command()(show)
-SHIPPED = [
+SHIPPED_SPECS = [
     (name, env) for name in spec_files(ROOT).by_endpoint for env in environment_names(ROOT) if env != LOCAL
 ]
 MULTI = SPEC.replace("triton:", "mode: multi-model\ntriton:")
@@ -31,10 +31,10 @@ LIVE = MULTI.replace("triton:", "archive_set: live\ntriton:").replace(
 )
 
 
-@pytest.mark.parametrize(("name", "env"), SHIPPED)
+@pytest.mark.parametrize(("name", "env"), SHIPPED_SPECS)
 def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
     endpoint = resolve_project(open_project(ROOT, env, [name])).endpoints[0]
-    decisions = made(FleetFolder(ROOT), name, env)
+    decisions = decide_spec(FleetFolder(ROOT), name, env)
     values = {decision.what: decision.value for decision in decisions}
     metrics, scaling = endpoint.triton_metrics, endpoint.scaling
     assert metrics is not None
@@ -72,9 +72,9 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
     assert tracked_files == [target.value for target in (scaling.targets if scaling else ())]
 
 
-@pytest.mark.parametrize(("name", "env"), SHIPPED)
+@pytest.mark.parametrize(("name", "env"), SHIPPED_SPECS)
 def test_each_decision_has_a_reason_and_each_fact_the_date_of_its_file(name: str, env: str) -> None:
-    decisions = made(FleetFolder(ROOT), name, env)
+    decisions = decide_spec(FleetFolder(ROOT), name, env)
     assert [decision.what for decision in decisions if not decision.reason or not decision.value] == []
     facts = {fact for decision in decisions for fact in decision.facts}
     is_own = resolve_project(open_project(ROOT, env, [name])).endpoints[0].image.is_own
@@ -87,7 +87,7 @@ def test_each_decision_has_a_reason_and_each_fact_the_date_of_its_file(name: str
 class TestModels:
     def test_without_a_lock_the_remedy_is_named_and_the_rest_is_shown(self, folder: FleetFolder) -> None:
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
-        decisions = decided(folder)
+        decisions = decisions_by_key(folder)
         assert (decisions["model data"].value, decisions["default model"].value) == (None, None)
         assert "run `fleet lock --env dev sentences`" in decisions["model data"].reason
         assert decisions["archive"].reason == "not in a lock"
@@ -95,27 +95,27 @@ class TestModels:
 
     def test_a_lock_that_is_no_yaml_is_like_none(self, folder: FleetFolder) -> None:
         folder.write("locks/dev/sentences.lock.yaml", "archives: [")
-        assert "this is not YAML" in decided(folder)["model data"].reason
+        assert "this is not YAML" in decisions_by_key(folder)["model data"].reason
 
     def test_the_default_model_is_named_or_the_only_one(self, folder: FleetFolder) -> None:
-        decisions = decided(folder)
+        decisions = decisions_by_key(folder)
         assert (decisions["default model"].value, decisions["default model"].reason) == (
             "embed",
             "the only model in the lock",
         )
         assert "only one in the lock" in decisions["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"].reason
         folder.spec("default_model: other\n")
-        assert decided(folder)["default model"].reason == "named in `default_model`"
+        assert decisions_by_key(folder)["default model"].reason == "named in `default_model`"
         folder.spec()
         folder.write("locks/dev/sentences.lock.yaml", LOCK.replace("[embed]", "[embed, other]"))
-        several = decided(folder)["default model"]
+        several = decisions_by_key(folder)["default model"]
         assert (several.value, several.reason.partition(",")[0]) == (None, "the lock has embed")
 
     def test_copies_are_one_line(self, folder: FleetFolder) -> None:
         folder.spec(base=MULTI.replace("../repository", "../repository, copies: 3"))
         copy = LOCK.splitlines()[-1].replace("sentences:", "sentences-0:")
         folder.write("locks/dev/sentences.lock.yaml", f"{LOCK}{copy}\n")
-        decisions = decided(folder)
+        decisions = decisions_by_key(folder)
         assert decisions["target model"].value == "sentences-0.tar.gz to sentences-2.tar.gz"
         assert "1 of 3 copies, the first 1000 bytes" in decisions["target model"].reason
         assert decisions["model data"].value is None
@@ -123,7 +123,7 @@ class TestModels:
 
     def test_a_live_set_has_one_prefix_and_a_version_in_each_target(self, folder: FleetFolder) -> None:
         folder.spec(base=LIVE)
-        decisions = decided(folder)
+        decisions = decisions_by_key(folder)
         assert (decisions["model data"].value or "").endswith("/endpoints/sentences/live/")
         assert decisions["target model"].value == "sentences-v2.tar.gz"
 
@@ -134,7 +134,7 @@ class TestVariables:
             "container: {thread_count: 4}\n"
             "environment: {MY_OWN: x, SAGEMAKER_TRITON_THREAD_COUNT: '5', SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: y}\n"
         )
-        decisions = decided(folder)
+        decisions = decisions_by_key(folder)
         assert decisions["MY_OWN"].reason == "from `environment`"
         thread_count = decisions["SAGEMAKER_TRITON_THREAD_COUNT"]
         assert thread_count.value == "5"
@@ -144,13 +144,13 @@ class TestVariables:
         assert decisions["SAGEMAKER_TRITON_ALLOW_METRICS"].reason == "from `metrics.triton`"
 
     def test_those_that_no_source_of_the_container_has_are_not_proved(self, folder: FleetFolder) -> None:
-        decisions = decided(folder)
+        decisions = decisions_by_key(folder)
         assert not decisions["SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE"].certain
         assert decisions["SAGEMAKER_TRITON_LOG_VERBOSE"].certain
 
     def test_without_metrics_nothing_is_published(self, folder: FleetFolder) -> None:
         folder.spec("metrics: {triton: false}\n")
-        decisions = decided(folder)
+        decisions = decisions_by_key(folder)
         assert decisions["namespace"].value == "none"
         assert "log group" not in decisions
         assert "SAGEMAKER_TRITON_ALLOW_METRICS" not in decisions

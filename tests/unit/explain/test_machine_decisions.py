@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from tests.support.spec_decisions import decided, on
+from tests.support.spec_decisions import decisions_by_key, on
 
-SCALED = "scaling: {min: 0, max: 3, gpu_utilization: 33.3, invocations_per_instance: 1234567}\n"
+SCALING_KEYS = "scaling: {min: 0, max: 3, gpu_utilization: 33.3, invocations_per_instance: 1234567}\n"
 
 
 class TestImage:
     def test_the_release_says_what_is_inside_and_what_of_that_is_not_proved(
         self, folder: FleetFolder
     ) -> None:
-        decisions = decided(folder)
+        decisions = decisions_by_key(folder)
         assert (decisions["CUDA"].value, decisions["CUDA"].certain) == ("12.9.0", True)
         assert (decisions["TensorRT"].value, decisions["TensorRT"].certain) == ("10.9.0.34", False)
         assert "account 763104351884 has release 25.04 in us-east-1" in decisions["image"].reason
@@ -41,7 +41,9 @@ class TestImage:
         folder.spec(base=SPEC.replace("25.04", "26.05"))
         file = folder.root / "environments/dev.yaml"
         file.write_text(file.read_text().replace("us-east-1", "cn-north-1"))
-        assert decided(folder)["image"].reason == "SageMaker has no image of Triton 26.05 in cn-north-1"
+        assert (
+            decisions_by_key(folder)["image"].reason == "SageMaker has no image of Triton 26.05 in cn-north-1"
+        )
 
 
 class TestHostImage:
@@ -110,12 +112,12 @@ class TestRawInstances:
 
 class TestPriceAndScaling:
     def test_a_price_is_of_all_instances_from_the_fewest_on(self, folder: FleetFolder) -> None:
-        decision = on(folder, "ml.g5.xlarge", text=SCALED)["price per hour"]
+        decision = on(folder, "ml.g5.xlarge", text=SCALING_KEYS)["price per hour"]
         assert (decision.value, decision.certain) == ("0.00 to 4.22 USD", True)
         assert on(folder, "ml.g5.xlarge, count: 2")["price per hour"].value == "2.82 USD"
 
     def test_a_price_is_of_the_range_that_schedules_leave(self, folder: FleetFolder) -> None:
-        scaled_text = SCALED.replace("}", ", schedules: [{name: day, at: rate(1 day), max: 5}]}")
+        scaled_text = SCALING_KEYS.replace("}", ", schedules: [{name: day, at: rate(1 day), max: 5}]}")
         assert on(folder, "ml.g5.xlarge", text=scaled_text)["price per hour"].value == "0.00 to 7.04 USD"
 
     def test_a_computed_price_is_of_the_region_and_says_so(self, folder: FleetFolder) -> None:
@@ -146,7 +148,7 @@ class TestPriceAndScaling:
         )
 
     def test_a_gpu_target_is_that_of_one_gpu_times_the_machines(self, folder: FleetFolder) -> None:
-        decisions = on(folder, "ml.g5.12xlarge", text=SCALED)
+        decisions = on(folder, "ml.g5.12xlarge", text=SCALING_KEYS)
         target = decisions["target of GPUUtilization (/aws/sagemaker/Endpoints)"]
         assert target.value == "133.2 Percent"
         assert target.reason.startswith("33.3 % of one GPU x 4")
@@ -154,14 +156,14 @@ class TestPriceAndScaling:
 
     @pytest.mark.parametrize("instance", ["ml.c5.xlarge", "ml.zz9.xlarge"])
     def test_without_a_gpu_its_target_is_undecided(self, folder: FleetFolder, instance: str) -> None:
-        decisions = on(folder, instance, text=SCALED)
+        decisions = on(folder, instance, text=SCALING_KEYS)
         assert decisions["target of GPUUtilization (/aws/sagemaker/Endpoints)"].value is None
 
     @pytest.mark.parametrize(("release", "certain"), [("25.04", True), ("25.09", False), ("23.12", False)])
     def test_a_cold_start_stands_beside_the_range_and_is_certain_where_it_was_measured(
         self, folder: FleetFolder, release: str, certain: bool
     ) -> None:
-        decision = on(folder, "ml.g4dn.xlarge", release, text=SCALED)["a new instance answers after"]
+        decision = on(folder, "ml.g4dn.xlarge", release, text=SCALING_KEYS)["a new instance answers after"]
         assert (decision.value, decision.certain) == ("about 12 minutes", certain)
         assert "27.7 GB unpacked" in decision.reason
 

@@ -25,7 +25,7 @@ class FurtherMetrics(Metrics):
     """How often something is sampled, 10s to 1h. Default: every 60s."""
 
 
-def decided(
+def decisions_by_key(
     folder: FleetFolder, keys: str = "", base: str = SPEC, metrics: Metrics | None = None
 ) -> dict[str, Decision]:
     folder.spec(keys, base=base)
@@ -46,7 +46,7 @@ def values(decisions: dict[str, Decision], *whats: str) -> list[str | None]:
 
 
 def test_by_default_nothing_is_closed_kept_or_bounded(folder: FleetFolder) -> None:
-    decisions = decided(folder)
+    decisions = decisions_by_key(folder)
     assert values(decisions, "network", "isolation", "key", "volume", "captured", "permissions boundary") == [
         "SageMaker's own network",
         "off",
@@ -74,7 +74,7 @@ def test_by_default_nothing_is_closed_kept_or_bounded(folder: FleetFolder) -> No
 def test_a_vpc_is_told_with_the_endpoints_that_it_needs(
     folder: FleetFolder, keys: str, services: list[str]
 ) -> None:
-    decisions = decided(folder, f"{keys}\n")
+    decisions = decisions_by_key(folder, f"{keys}\n")
     assert decisions["network"].value == "subnet-00000001, subnet-00000002 with sg-00000001"
     needed_text = ", ".join(f"com.amazonaws.us-east-1.{service}" for service in services)
     assert decisions["VPC endpoints"].value == needed_text
@@ -96,7 +96,7 @@ def test_whether_the_key_encrypts_the_volume_is_told_with_its_reason(
     folder: FleetFolder, instance: str, value: str, reason: str
 ) -> None:
     folder.environment(f"kms_key: {KEY}\n")
-    decisions = decided(folder, base=SPEC.replace("ml.g5.xlarge", instance))
+    decisions = decisions_by_key(folder, base=SPEC.replace("ml.g5.xlarge", instance))
     assert decisions["key"].value == KEY
     assert (decisions["volume"].value, decisions["volume"].reason) == (value, reason)
 
@@ -105,12 +105,12 @@ def test_the_volume_of_a_pool_is_told_with_its_instance_type(folder: FleetFolder
     folder.environment(f"kms_key: {KEY}\n")
     pools = "[{InstanceType: ml.c5d.xlarge, Priority: 1}, {InstanceType: ml.c5.xlarge, Priority: 2}]"
     raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
-    volume = decided(folder, raw, base=SPEC.replace("ml.g5.xlarge", "ml.c5d.xlarge"))["volume"]
+    volume = decisions_by_key(folder, raw, base=SPEC.replace("ml.g5.xlarge", "ml.c5d.xlarge"))["volume"]
     assert (volume.value, volume.reason) == (KEY, "ml.c5.xlarge keeps models on a volume")
 
 
 def test_what_is_captured_is_told_with_its_place(folder: FleetFolder) -> None:
-    decision = decided(folder, "capture: {sample: 10%, requests: false}\n")["captured"]
+    decision = decisions_by_key(folder, "capture: {sample: 10%, requests: false}\n")["captured"]
     assert decision.value == "10% of calls"
     place = "s3://triton-fleet-dev-111122223333-us-east-1/capture/sentences/"
     assert decision.reason == f"from `capture`: responses, into {place}; nothing deletes them"
@@ -118,14 +118,14 @@ def test_what_is_captured_is_told_with_its_place(folder: FleetFolder) -> None:
 
 def test_each_tag_is_told_with_its_origin(folder: FleetFolder) -> None:
     folder.environment("tags: {team: search, cost: '1'}\n")
-    decisions = decided(folder, "tags: {team: ranking}\n")
+    decisions = decisions_by_key(folder, "tags: {team: ranking}\n")
     assert (decisions["team"].value, decisions["team"].reason) == ("ranking", "from `tags`")
     assert (decisions["cost"].value, decisions["cost"].reason) == ("1", "from `tags` of the environment")
     assert decisions["triton-fleet:endpoint"].reason == "ours"
 
 
 def test_every_key_of_metrics_is_explained(folder: FleetFolder) -> None:
-    reasons = " ".join(decision.reason for decision in decided(folder).values())
+    reasons = " ".join(decision.reason for decision in decisions_by_key(folder).values())
     assert [name for name in Metrics.model_fields if f"`metrics.{name}`" not in reasons] == []
 
 
@@ -139,5 +139,5 @@ def test_every_key_of_metrics_is_explained(folder: FleetFolder) -> None:
 def test_a_key_without_an_explanation_of_its_own_is_shown_as_the_spec_describes_it(
     folder: FleetFolder, metrics: Metrics, value: str, reason: str
 ) -> None:
-    decision = decided(folder, metrics=metrics)["sampled every"]
+    decision = decisions_by_key(folder, metrics=metrics)["sampled every"]
     assert (decision.group, decision.value, decision.reason) == ("metrics", value, reason)

@@ -9,7 +9,7 @@ from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.prices import PriceBook
 
 
-def shown(**spec: object) -> Decision:
+def fix_decision(**spec: object) -> Decision:
     context = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context()
     (decision,) = (
         decision
@@ -20,11 +20,11 @@ def shown(**spec: object) -> Decision:
 
 
 def test_the_fixes_that_the_release_lacks_are_named_with_their_first_release() -> None:
-    decision = shown(triton="26.05", mode="multi-model")
+    decision = fix_decision(triton="26.05", mode="multi-model")
     assert decision.value == "load-path (medium, 26.06)"
     assert decision.reason == "of Triton's SageMaker front end, in release 26.05, for `mode: multi-model`"
     assert [fact.file for fact in decision.facts] == ["security_fixes.yaml"]
 
 
 def test_a_release_without_a_gap_says_so() -> None:
-    assert shown(triton="26.05").value == "none that the catalog knows"
+    assert fix_decision(triton="26.05").value == "none that the catalog knows"

@@ -18,7 +18,7 @@ NOT_YET = {"IsComplete": False}
 DOUBLE = {"y": {"datatype": "FP32", "shape": [1, 2], "data": [2, 4], "tolerance": 0.001}}
 
 
-def raising(*errors: Exception) -> Callable[[str | None], dict[str, Any]]:
+def raise_errors(*errors: Exception) -> Callable[[str | None], dict[str, Any]]:
     """A model that refuses so many times, and then answers right."""
     remaining_errors = list(errors)
 
@@ -49,7 +49,7 @@ class TestConfiguration:
 
     @pytest.mark.parametrize("status", ["Updating", "SystemUpdating"])
     def test_what_is_scaled_with_its_new_configuration_is_served_and_checked(self, status: str) -> None:
-        endpoint = SampledEndpoint(status=status, config="NEW", invoke=raising())
+        endpoint = SampledEndpoint(status=status, config="NEW", invoke=raise_errors())
         assert endpoint.checked(sample(DOUBLE))["IsComplete"] is True
         assert len(endpoint.calls) == 1
 
@@ -114,13 +114,13 @@ class TestWhatPasses:
         ids=str,
     )
     def test_a_refusal_of_the_moment_is_tried_again(self, error: Exception) -> None:
-        endpoint = SampledEndpoint(invoke=raising(error))
+        endpoint = SampledEndpoint(invoke=raise_errors(error))
         initial_values = endpoint.begun(endpoint.event(sample(DOUBLE)))
         assert endpoint.looked(initial_values) == NOT_YET
         assert endpoint.looked(initial_values)["IsComplete"] is True
 
     def test_at_the_deadline_the_last_refusal_is_told(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising(model_error(503, "still loading")))
+        endpoint = SampledEndpoint(invoke=raise_errors(model_error(503, "still loading")))
         event = late(endpoint.begun(endpoint.event(sample(DOUBLE))))
         with pytest.raises(CheckError) as failure:
             endpoint.looked(event)
@@ -130,11 +130,11 @@ class TestWhatPasses:
         )
 
     def test_after_the_deadline_what_is_ready_by_then_still_passes(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising())
+        endpoint = SampledEndpoint(invoke=raise_errors())
         assert endpoint.looked(late(endpoint.begun(endpoint.event(sample(DOUBLE)))))["IsComplete"] is True
 
     def test_no_call_is_begun_that_the_function_might_not_outlive(self) -> None:
-        endpoint = SampledEndpoint(seconds_left=99, invoke=raising())
+        endpoint = SampledEndpoint(seconds_left=99, invoke=raise_errors())
         assert endpoint.checked(sample(DOUBLE)) == NOT_YET
         assert endpoint.calls == []
 
@@ -149,7 +149,7 @@ class TestWhatPasses:
 
 class TestSamples:
     def test_the_right_answer_passes(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising())
+        endpoint = SampledEndpoint(invoke=raise_errors())
         assert "samples passed: 1" in endpoint.checked(sample(DOUBLE))["Data"]["Summary"]
         assert "TargetModel" not in endpoint.calls[0]
 
@@ -165,7 +165,7 @@ class TestSamples:
 
     @pytest.mark.parametrize("status", [400, 404, 500])
     def test_a_refusal_of_the_model_fails_at_once_in_its_own_words(self, status: int) -> None:
-        endpoint = SampledEndpoint(invoke=raising(model_error(status, "no input 'x'")))
+        endpoint = SampledEndpoint(invoke=raise_errors(model_error(status, "no input 'x'")))
         words = f"sample pair: the answer has status {status}, expected 200: no input 'x'."
         with pytest.raises(CheckError, match=words):
             endpoint.checked(sample(DOUBLE))
@@ -176,14 +176,14 @@ class TestSamples:
             f"load failed for model '{folder}': {'x' * 500}; '{folder}::dali': model.dali: it is no pipeline;"
         )
         with pytest.raises(CheckError) as failure:
-            SampledEndpoint(invoke=raising(model_error(400, text))).checked(sample(DOUBLE))
+            SampledEndpoint(invoke=raise_errors(model_error(400, text))).checked(sample(DOUBLE))
         told_text = str(failure.value)
         assert "load failed for model ''" in told_text and folder not in told_text
         assert "… x" in told_text and "'dali': model.dali: it is no pipeline;. See the log group" in told_text
         assert "change the sample" not in told_text
 
     def test_a_model_that_has_to_refuse_passes_when_it_does_and_fails_when_it_answers(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising(model_error(400)))
+        endpoint = SampledEndpoint(invoke=raise_errors(model_error(400)))
         assert endpoint.checked(sample(status=400))["IsComplete"] is True
         with pytest.raises(CheckError, match="the answer has status 200, expected 400"):
             endpoint.checked(sample(status=400))
@@ -193,7 +193,7 @@ class TestSamples:
         with pytest.raises(
             CheckError, match="SageMaker refuses the call with ValidationError: Endpoint doub"
         ):
-            SampledEndpoint(invoke=raising(error)).checked(sample())
+            SampledEndpoint(invoke=raise_errors(error)).checked(sample())
 
     @pytest.mark.parametrize(
         ("body", "kind", "words"),
@@ -220,14 +220,14 @@ class TestSamples:
     def test_a_message_fits_cloudformations_answer_and_keeps_its_remedy(self) -> None:
         error = refusal("InvokeEndpoint", "ValidationError", "x" * 5000)
         with pytest.raises(CheckError) as failure:
-            SampledEndpoint(invoke=raising(error)).checked(sample())
+            SampledEndpoint(invoke=raise_errors(error)).checked(sample())
         assert len(str(failure.value)) <= 1500
         assert str(failure.value).endswith("what `samples` and `warm` of the spec name.")
 
     def test_what_nobody_foresaw_is_told_without_a_trace(self) -> None:
         error = refusal("InvokeEndpoint", "ValidationError", "not you")
         with pytest.raises(CheckError, match="SageMaker refuses the call with ValidationError: not you"):
-            SampledEndpoint(invoke=raising(error)).checked(sample())
+            SampledEndpoint(invoke=raise_errors(error)).checked(sample())
         with pytest.raises(CheckError, match="Endpoint doubles could not be checked: JSONDecodeError"):
             SampledEndpoint().checked(Samples="[")
 
@@ -243,11 +243,11 @@ class TestWarming:
         assert "TargetModel" not in second
 
     def test_a_target_that_loads_slowly_is_waited_for(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising(refusal("InvokeEndpoint", "ModelNotReadyException")))
+        endpoint = SampledEndpoint(invoke=raise_errors(refusal("InvokeEndpoint", "ModelNotReadyException")))
         assert endpoint.checked(Warm=["a.tar.gz"]) == NOT_YET
 
     def test_a_target_that_cannot_be_loaded_fails_although_its_status_is_that_of_a_refusal(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising(model_error(400, "failed to load 'a.tar.gz'")))
+        endpoint = SampledEndpoint(invoke=raise_errors(model_error(400, "failed to load 'a.tar.gz'")))
         with pytest.raises(
             CheckError, match="Target a.tar.gz of endpoint doubles cannot be loaded: it answers"
         ):

@@ -25,7 +25,7 @@ NUMBERS = [
 ]
 
 
-def sent(**tensor: Any) -> dict[str, Any]:
+def check_event(**tensor: Any) -> dict[str, Any]:
     """A sample's request, as another codec reads it: requests are like answers but for a word."""
     text = json.dumps([{"name": "one", "inputs": {"x": tensor}}])
     body, kind = Sample.all_of(text)[0].request()
@@ -49,7 +49,7 @@ def test_numbers_are_sent_and_read_as_numpy_has_them(datatype: str, dtype: str, 
     array = np.array(values, dtype)
     assert pack(datatype, values) == array.tobytes()
     assert list(unpack(datatype, array.tobytes())) == array.tolist()
-    got = sent(datatype=datatype, shape=[1, 2], data=[values])["x"]
+    got = check_event(datatype=datatype, shape=[1, 2], data=[values])["x"]
     assert (got.dtype, got.tolist()) == (array.dtype, [array.tolist()])
 
 
@@ -61,14 +61,16 @@ def test_bf16_is_the_nearest_and_not_what_is_left_when_half_is_cut_off() -> None
 
 
 def test_texts_are_sent_as_utf8_and_nan_by_its_name() -> None:
-    assert sent(datatype="BYTES", shape=[2], data=["grün", ""])["x"].tolist() == ["grün".encode(), b""]
-    assert str(sent(datatype="FP32", shape=[2], data=["NaN", "-Infinity"])["x"].tolist()) == "[nan, -inf]"
+    assert check_event(datatype="BYTES", shape=[2], data=["grün", ""])["x"].tolist() == ["grün".encode(), b""]
+    assert (
+        str(check_event(datatype="FP32", shape=[2], data=["NaN", "-Infinity"])["x"].tolist()) == "[nan, -inf]"
+    )
 
 
 def test_one_value_fills_a_whole_shape() -> None:
-    assert sent(datatype="INT64", shape=[2, 3], data=7)["x"].tolist() == [[7] * 3] * 2
-    assert sent(datatype="BYTES", shape=[2], data="a")["x"].tolist() == [b"a", b"a"]
-    assert sent(datatype="FP32", shape=[0, 3], data=7)["x"].shape == (0, 3)
+    assert check_event(datatype="INT64", shape=[2, 3], data=7)["x"].tolist() == [[7] * 3] * 2
+    assert check_event(datatype="BYTES", shape=[2], data="a")["x"].tolist() == [b"a", b"a"]
+    assert check_event(datatype="FP32", shape=[0, 3], data=7)["x"].shape == (0, 3)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 CLEAN: dict[str, Any] = {"vulnerabilities": {}}
-KNOWN = {"id": "PYSEC-2026-1", "fix_versions": ["1.1"]}
+KNOWN_VULNERABILITY = {"id": "PYSEC-2026-1", "fix_versions": ["1.1"]}
 
 
 def program(file: Path, answer: str, code: int) -> str:
@@ -26,7 +26,7 @@ def program(file: Path, answer: str, code: int) -> str:
     return str(file)
 
 
-def audited(
+def run_audit(
     root: Path, fleet: Path, dependencies: list[dict[str, Any]] | str, npm: dict[str, Any] | str = CLEAN
 ) -> tuple[int, str, str]:
     """What the audit of a folder ends with and says, of which both programs know this."""
@@ -49,24 +49,24 @@ def fleet(tmp_path: Path) -> Path:
 
 def test_of_nothing_known_it_says_so(root: Path, fleet: Path) -> None:
     clean = [{"name": "a", "version": "1.0", "vulns": []}]
-    assert audited(root, fleet, clean) == (0, "no known vulnerabilities\n", "")
+    assert run_audit(root, fleet, clean) == (0, "no known vulnerabilities\n", "")
 
 
 def test_every_pin_is_asked_for_whatever_python_it_is_of(root: Path, fleet: Path) -> None:
-    audited(root, fleet, [])
+    run_audit(root, fleet, [])
     requested_documents = [json.loads(line) for line in (fleet / "pip-audit.asked").read_text().splitlines()]
     assert requested_documents == [["a==1.0\nb==3.0\n"], ["a==2.0\n"]]
 
 
 def test_what_is_known_is_told_with_its_lock_and_what_fixes_it(root: Path, fleet: Path) -> None:
-    code, text, _ = audited(root, fleet, [{"name": "b", "version": "3.0", "vulns": [KNOWN]}])
+    code, text, _ = run_audit(root, fleet, [{"name": "b", "version": "3.0", "vulns": [KNOWN_VULNERABILITY]}])
     assert code == 1
     assert "b 3.0 (requirements.txt): PYSEC-2026-1, fixed in 1.1" in text.splitlines()
 
 
 def test_what_npm_knows_is_told(root: Path, fleet: Path) -> None:
     known_values = {"vulnerabilities": {"aws-cdk": {"severity": "high", "range": "<3"}}}
-    code, text, _ = audited(root, fleet, [], known_values)
+    code, text, _ = run_audit(root, fleet, [], known_values)
     assert (code, text) == (1, "aws-cdk (package-lock.json): high, versions <3\n")
 
 
@@ -74,19 +74,21 @@ def test_what_npm_knows_is_told(root: Path, fleet: Path) -> None:
 def test_without_an_answer_of_npm_it_could_not_run(
     root: Path, fleet: Path, npm: dict[str, Any] | str
 ) -> None:
-    code, text, told_text = audited(root, fleet, [], npm)
+    code, text, told_text = run_audit(root, fleet, [], npm)
     assert (code, text) == (2, "")
     assert told_text.startswith("could not audit 1: package-lock.json (")
 
 
 def test_without_an_answer_of_pip_audit_it_could_not_run(root: Path, fleet: Path) -> None:
-    code, _, text = audited(root, fleet, "")
+    code, _, text = run_audit(root, fleet, "")
     assert (code, "2 Python packages (it ended with 0)" in text) == (2, True)
 
 
 def test_a_package_that_the_index_knows_nothing_of_is_not_clean(root: Path, fleet: Path) -> None:
     """An index that mirrors packages alone has no advisories, and pip-audit ends with 0 there."""
-    code, text, told_text = audited(root, fleet, [{"name": "b", "skip_reason": "not found on PyPI: b (3.0)"}])
+    code, text, told_text = run_audit(
+        root, fleet, [{"name": "b", "skip_reason": "not found on PyPI: b (3.0)"}]
+    )
     assert (code, text) == (2, "")
     assert "not found on PyPI: b (3.0)" in told_text
     assert "remedy: run it where the advisories of PyPI and of npm can be reached" in told_text

@@ -18,7 +18,7 @@ LIBRARIES = {
     "tarfile": "tar",
     **dict.fromkeys(("gzip", "zlib", "isal", "isal.isal_zlib", "isal.igzip", "isal.igzip_threaded"), "gzip"),
 }
-READS_ALL = {"unpack_archive": "tar", "frombuf": "tar", "fromtarfile": "tar"}
+UNBOUNDED_READERS = {"unpack_archive": "tar", "frombuf": "tar", "fromtarfile": "tar"}
 """Names of functions that read a format, whatever they are called on."""
 WRITES = {
     *("BLOCKSIZE", "RECORDSIZE", "PAX_FORMAT", "DIRTYPE", "REGTYPE", "SYMTYPE", "TarInfo"),
@@ -60,8 +60,8 @@ def formats_read(module: ast.Module) -> set[str]:
     result = set[str]()
     for node in ast.walk(module):
         match node:
-            case ast.Attribute(attr=name) if name in READS_ALL:
-                result.add(READS_ALL[name])
+            case ast.Attribute(attr=name) if name in UNBOUNDED_READERS:
+                result.add(UNBOUNDED_READERS[name])
             case ast.Attribute(value=ast.Name(id=library), attr=name) if library in libraries:
                 if name not in WRITES and id(node) not in written_ids:
                     result.add(libraries[library])
@@ -122,12 +122,12 @@ def test_one_module_reads_each_format(root: Path, kind: str) -> None:
 
 def test_config_pbtxt_is_opened_where_a_repository_is_read(root: Path) -> None:
     trees = modules(root)
-    constants = {(_dotted(file), name) for file, module in trees.items() for name in _constants(module)}
+    constants = {(module_name(file), name) for file, module in trees.items() for name in _constants(module)}
     opening = {
         file
         for file, module in trees.items()
         if _names_config(module, constants)
-        and any(isinstance(node, ast.Call) and _called(node) in OPENS for node in ast.walk(module))
+        and any(isinstance(node, ast.Call) and name_of_call(node) in OPENS for node in ast.walk(module))
     }
     assert opening == set(CONFIG_READERS), "take the text from the repository's contents"
 
@@ -141,7 +141,7 @@ def test_templates_are_compared_in_one_package(root: Path) -> None:
     assert reading == set(TEMPLATE_READERS), "compare templates by triton_fleet.changes.templates"
 
 
-def _dotted(file: str) -> str:
+def module_name(file: str) -> str:
     return file.removesuffix(".py").replace("/", ".")
 
 
@@ -167,5 +167,5 @@ def _names_config(module: ast.Module, constants: set[tuple[str, str]]) -> bool:
     return False
 
 
-def _called(call: ast.Call) -> str:
+def name_of_call(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)

@@ -31,11 +31,11 @@ def test_tests_import_what_they_share_from_support(root: Path, folder: str) -> N
     files = sorted((root / "tests" / folder).rglob("*.py"))
     assert files
     assert [
-        file.name for file in files if any(name.startswith(ABOVE[folder]) for name in imported(file))
+        file.name for file in files if any(name.startswith(ABOVE[folder]) for name in imported_modules(file))
     ] == []
 
 
-def imported(file: Path) -> list[str]:
+def imported_modules(file: Path) -> list[str]:
     """The modules that a file imports from."""
     nodes = [*ast.walk(ast.parse(file.read_text()))]
     return [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]

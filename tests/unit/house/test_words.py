@@ -15,17 +15,17 @@ from tests.support.fleet_folder import ROOT
 from tests.support.python_texts import texts
 
 WORDS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".ci/words.yaml").read_text())
-FOUND = re.compile(r'^[^:\s]+:(\d+)(?::\d+)? error .*?: write "(.*)"\] \[Context', re.MULTILINE)
+LINT_LINE = re.compile(r'^[^:\s]+:(\d+)(?::\d+)? error .*?: write "(.*)"\] \[Context', re.MULTILINE)
 LOOK_BEHIND = re.compile(r"\(\?<![^)]*\)")
 
 
-def compiled(pattern: str, *, case: bool = False) -> re.Pattern[str]:
+def compile_pattern(pattern: str, *, case: bool = False) -> re.Pattern[str]:
     """As .markdownlint-cli2.mjs compiles it; only Python wants look-behinds of one width."""
     text = LOOK_BEHIND.sub(lambda result: result[0].replace(r"\s+", r"\s"), pattern.replace(" ", r"\s+"))
     return re.compile(rf"(?<![\w/.-])(?:{text})(?![\w/-])", 0 if case else re.IGNORECASE)
 
 
-RULES = {compiled(entry["pattern"], case=entry.get("case", False)): entry["write"] for entry in WORDS}
+RULES = {compile_pattern(entry["pattern"], case=entry.get("case", False)): entry["write"] for entry in WORDS}
 PACKAGES = [
     "benchmarks",
     "constructs",
@@ -38,7 +38,7 @@ PACKAGES = [
     "stacks",
 ]
 """Folders whose Python files are searched."""
-QUOTED = {
+QUOTED_MESSAGES = {
     "Please check your file, then try to upload again.": "Lambda, CreateFunction with a file that is not an archive",
     "Please make sure the input tensor names are correct.": "trtexec, sampleEngines.cpp",
     "got {}, please rebuild.": "TensorRT, deserialization of an engine of another version",
@@ -56,7 +56,7 @@ def lint_python(source: str) -> list[tuple[int, str, str]]:
     """Line, phrase and proposal of each phrase in the texts of Python source."""
     result = []
     for line, text in texts(source):
-        for phrase in QUOTED:
+        for phrase in QUOTED_MESSAGES:
             text = text.replace(phrase, "{}")
         result += [
             (line + text[: match.start()].count("\n"), match[0], write)
@@ -73,7 +73,7 @@ def lint(folder: Path, paragraphs: Sequence[str]) -> list[tuple[int, str]]:
     starts = [index for index, text in enumerate(paragraphs) for _ in range(text.count("\n") + 2)]
     command = ["node_modules/.bin/markdownlint-cli2", "--no-globs", str(page)]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    rows = [(starts[int(line) - 1], write) for line, write in FOUND.findall(process.stderr)]
+    rows = [(starts[int(line) - 1], write) for line, write in LINT_LINE.findall(process.stderr)]
     assert process.returncode == bool(rows), process.stderr
     return rows
 
@@ -134,8 +134,8 @@ def test_no_phrase_is_found_in_the_texts_of_python_files(package: str) -> None:
 def test_every_quoted_phrase_is_in_a_file_and_would_be_found() -> None:
     sources = [file.read_text() for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
     written_texts = [text for source in sources for _, text in texts(source)]
-    assert [phrase for phrase in QUOTED if not any(phrase in text for text in written_texts)] == []
-    assert [phrase for phrase in QUOTED if not any(rule.search(phrase) for rule in RULES)] == []
+    assert [phrase for phrase in QUOTED_MESSAGES if not any(phrase in text for text in written_texts)] == []
+    assert [phrase for phrase in QUOTED_MESSAGES if not any(rule.search(phrase) for rule in RULES)] == []
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_phrase_is_found_in_a_text_of_python(source: str) -> None:
         'x = "{said}: {told}"\n',
         'x = f"{said.told} and {lies!r}"\n',
         "x = 1  # it goes\ny = 2\n# on its own\n",
-        *(f"x = {phrase!r}\n" for phrase in QUOTED),
+        *(f"x = {phrase!r}\n" for phrase in QUOTED_MESSAGES),
     ],
 )
 def test_names_code_and_quoted_phrases_of_python_are_not_found(source: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.operators import UnknownToStandInError
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
-from tests.support.real_dali import REAL, REASON, maker, written
+from tests.support.real_dali import REAL, REASON, maker, written_pipeline
 
 
 @pytest.mark.parametrize("title", REAL["cases"])
@@ -33,7 +33,7 @@ def test_a_pipeline_that_it_would_compute_otherwise_is_refused_by_name(message: 
 
 def test_the_numbers_are_those_of_dali_itself() -> None:
     pytest.importorskip("nvidia.dali", reason=REASON)
-    assert json.loads(written()) == REAL
+    assert json.loads(written_pipeline()) == REAL
 
 
 def test_the_pipeline_of_the_example_is_what_its_script_makes() -> None:

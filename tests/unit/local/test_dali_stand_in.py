@@ -24,11 +24,11 @@ from fleet_emulator.stand_ins.triton.dali.pipeline_file import (
     read_pipeline,
 )
 from tests.support.fleet_folder import ROOT
-from tests.support.real_dali import encoded, scene
+from tests.support.real_dali import encode_image, scene
 from triton_fleet.local.triton.model_backend import stand_ins
 from triton_fleet.local.triton.staging import stage
 
-SHIPPED = (ROOT / "examples/gpu_ensembles/models/image/dali/1/model.dali").read_bytes()
+SHIPPED_PIPELINE = (ROOT / "examples/gpu_ensembles/models/image/dali/1/model.dali").read_bytes()
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
 DECODER = replace(SOURCE, name="decoders__Image", inputs=("IN",), outputs=("IMAGE",))
 PIPELINE = SerializedPipeline(operators=(SOURCE, DECODER), outputs=("IMAGE",))
@@ -38,8 +38,8 @@ FAST: dict[str, Value] = {"fast": True}
 
 
 def test_the_shipped_pipeline_is_known_and_turns_bytes_into_an_image_for_inception() -> None:
-    graph = Graph(read_pipeline(SHIPPED))
-    (pixels,) = graph.run({"DALI_INPUT_0": np.frombuffer(encoded(scene(30, 40), "JPEG"), np.uint8)})
+    graph = Graph(read_pipeline(SHIPPED_PIPELINE))
+    (pixels,) = graph.run({"DALI_INPUT_0": np.frombuffer(encode_image(scene(30, 40), "JPEG"), np.uint8)})
     assert (pixels.shape, pixels.dtype) == ((299, 299, 3), np.float32)
 
 
@@ -55,9 +55,9 @@ DEEP = b"\x2a" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
     [
         (b"", "has no operators or no outputs"),
         (b"import nvidia.dali as dali\n", "it is not a serialised pipeline"),
-        (SHIPPED[:-5], "it is not a serialised pipeline"),
+        (SHIPPED_PIPELINE[:-5], "it is not a serialised pipeline"),
         (DEEP, "it is not a serialised pipeline"),
-        (SHIPPED + bytes(MAX_SIZE), "it has more than the 1048576 bytes of a pipeline"),
+        (SHIPPED_PIPELINE + bytes(MAX_SIZE), "it has more than the 1048576 bytes of a pipeline"),
     ],
     ids=["empty", "python", "cut-off", "deep", "large"],
 )
@@ -100,7 +100,7 @@ def test_arguments_that_only_tell_where_and_how_fast_are_passed_over() -> None:
 
 def large() -> bytes:
     """A bitmap's header that speaks of more pixels than the stand-in takes."""
-    file = bytearray(encoded(scene(3, 4), "BMP"))
+    file = bytearray(encode_image(scene(3, 4), "BMP"))
     file[18:26] = np.array([MAX_PIXELS // 2048, 2049], "<i4").tobytes()
     return bytes(file)
 
@@ -110,10 +110,10 @@ def large() -> bytes:
     [
         (b"no image at all", "Unrecognized image format. Supported formats are: JPEG, PNG"),
         (b"", "Unrecognized image format"),
-        (encoded(scene(30, 40), "JPEG")[:-99], "the image cannot be decoded: image file is truncated"),
-        (encoded(scene(30, 40), "GIF"), "Unrecognized image format"),
+        (encode_image(scene(30, 40), "JPEG")[:-99], "the image cannot be decoded: image file is truncated"),
+        (encode_image(scene(30, 40), "GIF"), "Unrecognized image format"),
         (
-            encoded(Image.fromarray(np.zeros((2, 2), np.uint16)), "PNG"),
+            encode_image(Image.fromarray(np.zeros((2, 2), np.uint16)), "PNG"),
             "of mode I;16 and 16 bits a channel is beyond the stand-in",
         ),
         (large(), "32768 x 2049 pixels of mode RGB and 8 bits a channel is beyond"),
@@ -151,7 +151,7 @@ def config(**changed_values: Any) -> dict[str, Any]:
     return {"max_batch_size": 8, "input": [tensor], "output": [image], **changed_values}
 
 
-DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "ndim": 1}), DECODER))
+DECLARED_PIPELINE = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "ndim": 1}), DECODER))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "
 def test_a_configuration_that_does_not_fit_the_pipeline_is_refused_in_the_backends_words(
     changed_values: dict[str, Any], messages: list[str]
 ) -> None:
-    lines = list(mismatches(config(**changed_values), Graph(DECLARED)))
+    lines = list(mismatches(config(**changed_values), Graph(DECLARED_PIPELINE)))
     assert len(lines) == len(messages)
     assert all(line.startswith(begin) for line, begin in zip(lines, messages, strict=True))
 
@@ -187,7 +187,7 @@ def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared()
     [
         (None, "model 'dali', model.dali: No such file or directory; .* and no dali.py"),
         (b"import nvidia.dali", "model 'dali', model.dali: it is not a serialised pipeline.* and no dali.py"),
-        (SHIPPED, "model 'dali', Configuration file contains config for IN"),
+        (SHIPPED_PIPELINE, "model 'dali', Configuration file contains config for IN"),
     ],
     ids=["missing", "python", "other-names"],
 )

@@ -131,7 +131,7 @@ def _service_options(repository: Path, environment: dict[str, str]) -> list[str]
     return command[first : command.index("--backend-directory=/cache/backends")]
 
 
-PUBLISHED = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
+PUBLISH_SETTINGS = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ PUBLISHED = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
             {"ALLOW_METRICS": "true", "METRICS_PORT": "8002", "ADDITIONAL_ARGS": "--metrics-port=23001"},
             "23001",
         ),
-        ({**PUBLISHED, "METRICS_PORT": "23007"}, "23007"),
+        ({**PUBLISH_SETTINGS, "METRICS_PORT": "23007"}, "23007"),
         ({"LOG_INFO": "false --allow-metrics=true", "METRICS_PORT": "23000"}, "23000"),
     ],
 )
@@ -155,7 +155,7 @@ def test_metrics_at_a_port_that_is_not_blocked_answer_there(
     assert _service_options(repository, environment) == expected_texts
 
 
-@pytest.mark.parametrize("environment", [{**PUBLISHED, "METRICS_PORT": "8002"}, PUBLISHED])
+@pytest.mark.parametrize("environment", [{**PUBLISH_SETTINGS, "METRICS_PORT": "8002"}, PUBLISH_SETTINGS])
 def test_published_metrics_at_a_blocked_port_get_a_free_one_as_by_awss_image(
     repository: Path, environment: dict[str, str]
 ) -> None:
@@ -173,7 +173,7 @@ def test_published_metrics_at_a_blocked_port_get_a_free_one_as_by_awss_image(
         ({"ALLOW_METRICS": "true", "METRICS_PORT": "none"}, "none"),
         ({"ALLOW_METRICS": "true", "METRICS_PORT": "9" * 5000}, "9" * 5000),
         ({"ALLOW_METRICS": "true", "METRICS_PORT": "23000", "ADDITIONAL_ARGS": "--metrics-port=1"}, "1"),
-        ({**PUBLISHED, "ADDITIONAL_ARGS": "--metrics-port=8002"}, "8002"),
+        ({**PUBLISH_SETTINGS, "ADDITIONAL_ARGS": "--metrics-port=8002"}, "8002"),
     ],
 )
 def test_metrics_at_a_blocked_port_are_left_to_triton_at_the_address_that_it_checks(

@@ -40,12 +40,12 @@ def test_a_python_that_numpy_1_does_not_exist_for_is_told_which_to_use(
 def test_a_missing_wheel_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def missing(name: str) -> metadata.Distribution:
+    def raise_missing_package(name: str) -> metadata.Distribution:
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(platform, "system", lambda: "Linux")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(metadata, "distribution", missing)
+    monkeypatch.setattr(metadata, "distribution", raise_missing_package)
     with pytest.raises(CannotRunError) as caught:
         find_runtime(tmp_path)
     assert caught.value.remedy.startswith(

@@ -10,7 +10,7 @@ from triton_fleet.local.triton.model_backend import stand_ins
 from triton_fleet.local.triton.staging import stage
 
 
-def _staged(folder: Path, config: str) -> tuple[str, list[str]]:
+def stage_model(folder: Path, config: str) -> tuple[str, list[str]]:
     """The staged config.pbtxt on one line, and what is said about it."""
     source = folder / "repository" / "bert"
     source.mkdir(parents=True)
@@ -31,7 +31,7 @@ def _staged(folder: Path, config: str) -> tuple[str, list[str]]:
     ],
 )
 def test_an_instance_group_on_gpus_moves_to_the_cpu(tmp_path: Path, was: str, became: str) -> None:
-    text, lines = _staged(tmp_path, f'backend: "python" instance_group [ {{ {was} }} ]')
+    text, lines = stage_model(tmp_path, f'backend: "python" instance_group [ {{ {was} }} ]')
     assert f"instance_group {{ {became} }}" in text
     (line,) = lines
     assert line.startswith("bert/config.pbtxt: instance_group { ")
@@ -39,7 +39,7 @@ def test_an_instance_group_on_gpus_moves_to_the_cpu(tmp_path: Path, was: str, be
 
 
 def test_each_of_several_instance_groups_is_looked_at(tmp_path: Path) -> None:
-    text, lines = _staged(
+    text, lines = stage_model(
         tmp_path,
         'backend: "python" instance_group [ { kind: KIND_CPU count: 3 }, { kind: KIND_GPU count: 0 } ]',
     )
@@ -53,13 +53,13 @@ def test_each_of_several_instance_groups_is_looked_at(tmp_path: Path) -> None:
 def test_a_model_of_a_stand_in_without_instance_group_gets_one_instance_and_not_tritons_two(
     tmp_path: Path, backend: str
 ) -> None:
-    text, lines = _staged(tmp_path, backend)
+    text, lines = stage_model(tmp_path, backend)
     assert "instance_group { count: 1 kind: KIND_CPU }" in text
     assert lines == ["bert/config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }"]
 
 
 def test_gpu_accelerators_and_cuda_graphs_are_dropped_from_the_optimization(tmp_path: Path) -> None:
-    text, lines = _staged(
+    text, lines = stage_model(
         tmp_path,
         """
         backend: "onnxruntime"
@@ -88,7 +88,7 @@ def test_gpu_accelerators_and_cuda_graphs_are_dropped_from_the_optimization(tmp_
 
 def test_an_optimization_of_which_nothing_is_left_goes_altogether(tmp_path: Path) -> None:
     accelerators = 'execution_accelerators { gpu_execution_accelerator { name: "tensorrt" } }'
-    text, _ = _staged(tmp_path, f'backend: "python" optimization {{ {accelerators} }}')
+    text, _ = stage_model(tmp_path, f'backend: "python" optimization {{ {accelerators} }}')
     assert text == 'backend: "python"'
 
 
@@ -104,7 +104,7 @@ def test_an_optimization_of_which_nothing_is_left_goes_altogether(tmp_path: Path
     ],
 )
 def test_a_config_that_needs_no_change_or_does_not_parse_keeps_its_bytes(tmp_path: Path, config: str) -> None:
-    _, lines = _staged(tmp_path, config)
+    _, lines = stage_model(tmp_path, config)
     assert (tmp_path / "staged" / "bert" / "config.pbtxt").read_text() == config
     assert lines == []
 
@@ -127,7 +127,7 @@ def test_the_original_stays_as_it_was_and_big_files_are_not_copied(tmp_path: Pat
 
 
 def test_a_configuration_is_read_as_triton_reads_it_where_protobuf_of_python_does_not(tmp_path: Path) -> None:
-    text, lines = _staged(
+    text, lines = stage_model(
         tmp_path, 'backend: "python" input { name: "x" dims: - 1 } instance_group { kind: KIND_GPU }'
     )
     assert "instance_group { count: 1 kind: KIND_CPU }" in text

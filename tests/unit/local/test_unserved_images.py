@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
-from tests.support.own_images import DIGEST, FOUND, REGISTRY, lock_image
+from tests.support.own_images import DIGEST, OWN_IMAGE, REGISTRY, lock_image
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
 from triton_fleet.findings import FindingsError, Severity
@@ -19,7 +19,7 @@ LIMIT = f"only sagemaker-tritonserver images and shared containers are served on
 @pytest.fixture
 def fleet(folder: FleetFolder) -> tuple[Project, ResolvedFleet]:
     """`sentences` has an image of its own, `plain` has the release's."""
-    folder.spec(FOUND)
+    folder.spec(OWN_IMAGE)
     lock_image(folder)
     folder.spec(name="plain", base=SPEC.replace("sentences", "plain"))
     folder.write("locks/dev/plain.lock.yaml", LOCK.replace("sentences", "plain"))
@@ -50,7 +50,7 @@ def test_one_that_was_named_is_refused_with_the_command_for_the_others(
 
 
 def test_nothing_is_deployed_if_none_can_be_served(folder: FleetFolder) -> None:
-    folder.spec(FOUND)
+    folder.spec(OWN_IMAGE)
     lock_image(folder)
     project = open_project(folder.root, "dev")
     with pytest.raises(FindingsError) as refusal:
@@ -61,7 +61,7 @@ def test_nothing_is_deployed_if_none_can_be_served(folder: FleetFolder) -> None:
 def test_a_check_of_the_account_refuses_what_the_deploy_refuses_if_none_can_be_served(
     folder: FleetFolder,
 ) -> None:
-    folder.spec(FOUND)
+    folder.spec(OWN_IMAGE)
     lock_image(folder)
     project = open_project(folder.root, "dev")
     (finding,) = image_limits(project, resolve_project(project), named=False).values()

@@ -21,7 +21,7 @@ from triton_fleet.printers.sarif import as_sarif
 from triton_fleet.project.project import open_project
 
 
-def printed(capsys: pytest.CaptureFixture[str], findings: list[Finding]) -> str:
+def print_findings(capsys: pytest.CaptureFixture[str], findings: list[Finding]) -> str:
     show_findings(findings)
     return capsys.readouterr().err
 
@@ -42,14 +42,14 @@ def test_a_person_reads_how_many_endpoints_a_cause_hits(
     finding = Finding(
         code="FL112", message="wrong", file=tmp_path / "profiles/gpu.yaml", line=1, endpoints=names
     )
-    assert "  40 endpoints: e0, e1, e2, e3, e4 and 35 more\n" in printed(capsys, [finding])
+    assert "  40 endpoints: e0, e1, e2, e3, e4 and 35 more\n" in print_findings(capsys, [finding])
 
 
 def test_what_differs_in_the_endpoints_name_alone_is_printed_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = printed(capsys, [missing_lock(tmp_path, f"e{number}") for number in range(40)])
+    text = print_findings(capsys, [missing_lock(tmp_path, f"e{number}") for number in range(40)])
     assert text.count("there is no lock of") == 1
     assert "the same in 39 more files: locks/dev/e1.lock.yaml, locks/dev/e2.lock.yaml, " in text
     assert " and 34 more\n" in text
@@ -57,7 +57,7 @@ def test_what_differs_in_the_endpoints_name_alone_is_printed_once(
 
 
 def test_three_files_are_printed_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(capsys, [missing_lock(tmp_path, name) for name in "abc"])
+    text = print_findings(capsys, [missing_lock(tmp_path, name) for name in "abc"])
     assert text.count("there is no lock of") == 3
 
 
@@ -70,7 +70,9 @@ def test_one_mistake_at_many_lines_of_a_file_is_printed_once(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "environments/dev.yaml"
-    text = printed(capsys, [Finding(code="FL112", message="x", file=file, line=n) for n in range(1, 10)])
+    text = print_findings(
+        capsys, [Finding(code="FL112", message="x", file=file, line=n) for n in range(1, 10)]
+    )
     assert text.count("FL112") == 1
     assert "the same in 8 more places: environments/dev.yaml:2, environments/dev.yaml:3, " in text
 
@@ -88,7 +90,7 @@ def test_a_mistake_in_many_profiles_is_printed_with_all_its_places_and_endpoints
         )
         for profile in range(5)
     ]
-    text = printed(capsys, findings)
+    text = print_findings(capsys, findings)
     assert "the same in 4 more files: " in text
     assert "  110 endpoints: e0, e1, e2, e3, e4 and 105 more\n" in text
     github = as_github(findings, tmp_path)
@@ -132,7 +134,7 @@ class TestSharedRepository:
         folder.lock()
         for number in range(5):
             folder.write(f"repository/embed/1/{number}.txt", "")
-        text = printed(capsys, folder.check())
+        text = print_findings(capsys, folder.check())
         assert "the file was added since it was locked" in text
         assert "  hint: run `fleet lock --env dev sentences` and have the change reviewed\n" in text
 
@@ -173,7 +175,7 @@ class TestSharedRepository:
             many.spec("", name, base=spec)
             many.write(f"locks/dev/{name}.spec.yaml", spec.replace("../repo", "../../repo"))
             (many.root / f"locks/dev/{name}.lock.yaml").unlink(missing_ok=True)
-        text = printed(capsys, all_findings(open_project(many.root, "dev", names)))
+        text = print_findings(capsys, all_findings(open_project(many.root, "dev", names)))
         assert text.count("FL301") == 1
         whole_project = " '*'" if settings else ""
         named_text = "".join(f" {name}" for name in sorted(names))

@@ -169,7 +169,7 @@ def live_models(text: str) -> None:
         say("  ".join(models._row(live, target, {text: text})))
 
 
-def unneeded(text: str) -> None:
+def check_unneeded_escape(text: str) -> None:
     image = SimpleNamespace(size=1, repository=text)
     units = [SimpleNamespace(name=text, size=1, objects=[1, 2], image=item) for item in (None, image)]
     plan: Any = SimpleNamespace(
@@ -184,7 +184,7 @@ def unneeded(text: str) -> None:
     publish._show(plan, text)
 
 
-def doomed(text: str) -> None:
+def check_doomed_text(text: str) -> None:
     texts = dict.fromkeys(("name", "status", "instance_type", "image", "model_data_url", "config_name"), text)
     live: Any = LiveEndpoint(instances=1, variants=(text,), **texts)
     stack: Any = SimpleNamespace(name=text, status=text)
@@ -196,11 +196,11 @@ def doomed(text: str) -> None:
     destroy._show(Deletion(stack=stack, types=[text], endpoint=live), project, text)
 
 
-def looked(text: str) -> None:
+def check_look(text: str) -> None:
     OutputConsole().print(preflight._line(SimpleNamespace(title=text, text=text, severity=None)))  # type: ignore[arg-type]
 
 
-def commented(text: str) -> None:
+def check_comment(text: str) -> None:
     print_lines(OutputConsole(), [Line(Text(text), text), Line(Text("x" * 200), text)])
 
 
@@ -208,13 +208,32 @@ def machine(text: str) -> None:
     print_findings([Finding(code="FL110", message=text, hint=text)], Format.JSON, ROOT)
 
 
-PRINTING: list[Callable[[str], None]] = [
-    *(say, print_error, print_line, refuse, find, steps, progress, table, served, live_models, unneeded),
-    *(doomed, looked, commented, machine, print_json, lambda text: print_json({text: [text]})),
+PRINT_FUNCTIONS: list[Callable[[str], None]] = [
+    *(
+        say,
+        print_error,
+        print_line,
+        refuse,
+        find,
+        steps,
+        progress,
+        table,
+        served,
+        live_models,
+        check_unneeded_escape,
+    ),
+    *(
+        check_doomed_text,
+        check_look,
+        check_comment,
+        machine,
+        print_json,
+        lambda text: print_json({text: [text]}),
+    ),
 ]
 
 
-@pytest.mark.parametrize("show", PRINTING)
+@pytest.mark.parametrize("show", PRINT_FUNCTIONS)
 def test_no_text_of_others_has_power(show: Callable[[str], None], capfd: pytest.CaptureFixture[str]) -> None:
     for text in HOSTILE:
         show(text)

@@ -17,7 +17,7 @@ from triton_fleet.product.pin import Commit, Origin, install_command, own_origin
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-class Installed:
+class InstalledPackage:
     """A distribution of this version with a record of where it came from."""
 
     version = VERSION
@@ -30,7 +30,7 @@ class Installed:
 
 
 def origin_of(record: object) -> Origin:
-    return own_origin(Installed(record))
+    return own_origin(InstalledPackage(record))
 
 
 GIT = origin_of({"url": "https://example.com/fleet", "vcs_info": {"vcs": "git", "commit_id": COMMIT}})
@@ -47,25 +47,25 @@ def origin_of_file(file: Path, digest: str = "") -> Origin:
     return origin_of({"url": file.as_uri(), "archive_info": hashes})
 
 
-def listed(*parts: str) -> str:
+def lock_text(*parts: str) -> str:
     return " ".join(f"'{part}'" for part in parts)
 
 
 GIT_URL = f"git+https://example.com/fleet@{COMMIT}"
 ARCHIVE_URL = f"https://example.com/{COMMIT}.tar.gz#sha256=ab12"
-OF_GIT = listed(
+OF_GIT = lock_text(
     f"triton-fleet[local] @ {GIT_URL}",
     f"triton-endpoints @ {GIT_URL}#subdirectory=constructs",
     f"triton-fleet-client @ {GIT_URL}#subdirectory=client",
     f"triton-fleet-emulator @ {GIT_URL}#subdirectory=emulator",
 )
-OF_ARCHIVE = listed(
+OF_ARCHIVE = lock_text(
     f"triton-fleet[local] @ {ARCHIVE_URL}",
     f"triton-endpoints @ {ARCHIVE_URL}&subdirectory=constructs",
     f"triton-fleet-client @ {ARCHIVE_URL}&subdirectory=client",
     f"triton-fleet-emulator @ {ARCHIVE_URL}&subdirectory=emulator",
 )
-OF_FOLDER = listed(
+OF_FOLDER = lock_text(
     "triton-fleet[local] @ file:///home/me/the%20fleet",
     "triton-endpoints @ file:///home/me/the%20fleet/constructs",
     "triton-fleet-client @ file:///home/me/the%20fleet/client",
@@ -93,7 +93,7 @@ def test_a_remedy_names_what_was_installed_and_no_version_of_an_index(origin: Or
 
 
 def test_a_remedy_names_the_wheels_beside_the_one_that_was_installed() -> None:
-    assert install_command("[deploy]", WHEEL) == "pip install " + listed(
+    assert install_command("[deploy]", WHEEL) == "pip install " + lock_text(
         f"triton-fleet[deploy] @ file:///home/me/triton_fleet-{NAME}#sha256=ab12",
         f"triton-endpoints @ file:///home/me/triton_endpoints-{NAME}",
         f"triton-fleet-client @ file:///home/me/triton_fleet_client-{NAME}",
@@ -138,7 +138,7 @@ def test_a_commit_is_pinned_with_all_that_the_extras_bring() -> None:
     pin = own_pin(origin=GIT)
     assert isinstance(pin, Commit)
     assert pin.extras == "[local]"
-    assert listed(*pin.lines("[local]")) == OF_GIT
+    assert lock_text(*pin.lines("[local]")) == OF_GIT
     assert all(COMMIT in line for line in pin.lines("[deploy]")) and len(pin.lines("[deploy]")) == 3
 
 

@@ -83,12 +83,13 @@ def lines_of(fleet: Path, extras: str) -> list[str]:
 def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path) -> None:
     choice = re.compile(r"^HAS_TRITON := .*?^PYTHON \?= .*?echo python3\)$", re.MULTILINE | re.DOTALL)
     [matches], [written_matches] = (
-        choice.findall(text) for text in ((ROOT / "Makefile").read_text(), generated(tmp_path, "Makefile"))
+        choice.findall(text)
+        for text in ((ROOT / "Makefile").read_text(), generate_file(tmp_path, "Makefile"))
     )
     assert written_matches == matches
 
 
-def generated(root: Path, name: str) -> str:
+def generate_file(root: Path, name: str) -> str:
     """One of the generated files of a folder."""
     return str(setup_files(root, COMMIT)[name])
 
@@ -96,13 +97,13 @@ def generated(root: Path, name: str) -> str:
 def test_what_npm_installs_is_pinned_as_in_the_clone(tmp_path: Path) -> None:
     document, written_document = (
         json.loads((ROOT / "package.json").read_text()),
-        json.loads(generated(tmp_path, "package.json")),
+        json.loads(generate_file(tmp_path, "package.json")),
     )
     names = ("@aws-cdk/toolkit-lib", "aws-cdk", "plotly.js-basic-dist-min")
     assert written_document["devDependencies"] == {name: document["devDependencies"][name] for name in names}
     clone, fleet = (
         npm_packages(text)
-        for text in ((ROOT / "package-lock.json").read_text(), generated(tmp_path, "package-lock.json"))
+        for text in ((ROOT / "package-lock.json").read_text(), generate_file(tmp_path, "package-lock.json"))
     )
     assert fleet.items() <= clone.items()
     assert {name for name, _ in fleet} >= set(names)
@@ -157,7 +158,7 @@ def test_the_wheels_are_in_the_fleet_and_pinned_by_their_digests(initial_fleet: 
 
 
 def test_a_fleet_of_a_commit_has_no_wheel_and_what_builds_the_commit_by_its_hash(tmp_path: Path) -> None:
-    lines = generated(tmp_path, "requirements.txt").splitlines()
+    lines = generate_file(tmp_path, "requirements.txt").splitlines()
     assert lines[-4:] == [
         f"triton-fleet[local] @ {GIT}",
         f"triton-endpoints @ {GIT}#subdirectory=constructs",
@@ -165,7 +166,7 @@ def test_a_fleet_of_a_commit_has_no_wheel_and_what_builds_the_commit_by_its_hash
         f"triton-fleet-emulator @ {GIT}#subdirectory=emulator",
     ]
     assert not any(name.endswith(".whl") for name in setup_files(tmp_path, COMMIT))
-    build = pins(generated(tmp_path, "vendor/build.txt"))
+    build = pins(generate_file(tmp_path, "vendor/build.txt"))
     assert build == shipped_pins("requirements-release.txt")
     assert any(value.startswith("hatchling==") for value in build) and all(build.values())
 

@@ -11,7 +11,7 @@ from triton_fleet.findings import FindingsError
 from triton_fleet.project.project import Fleet, open_project
 from triton_fleet.selection.selector import Selector
 
-OTHER = SPEC.replace("endpoint: sentences", "endpoint: ranking")
+OTHER_SPEC = SPEC.replace("endpoint: sentences", "endpoint: ranking")
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def fleet(folder: FleetFolder) -> FleetFolder:
     for name in ("dev", "staging", "prod", "local"):
         folder.environment(name=name)
     folder.spec()
-    folder.write("model_specs/ranking.yaml", OTHER)
+    folder.write("model_specs/ranking.yaml", OTHER_SPEC)
     return folder
 
 
@@ -44,21 +44,21 @@ def test_an_environment_has_every_endpoint_unless_a_file_leaves_one_out(fleet: F
 def test_a_spec_a_profile_or_a_folder_names_its_environments(fleet: FleetFolder, location: str) -> None:
     key = "environments: [dev]\n"
     if location == "spec":
-        fleet.write("model_specs/ranking.yaml", OTHER + key)
+        fleet.write("model_specs/ranking.yaml", OTHER_SPEC + key)
     elif location == "profile":
         fleet.write("profiles/young.yaml", key)
-        fleet.write("model_specs/ranking.yaml", f"{OTHER}profile: young\n")
+        fleet.write("model_specs/ranking.yaml", f"{OTHER_SPEC}profile: young\n")
     else:
         (fleet.root / "model_specs/ranking.yaml").unlink()
         fleet.write("model_specs/new/_folder.yaml", key)
-        fleet.write("model_specs/new/ranking.yaml", OTHER)
+        fleet.write("model_specs/new/ranking.yaml", OTHER_SPEC)
     assert members(fleet, "dev") == ("ranking", "sentences")
     assert members(fleet, "prod") == ("sentences",)
 
 
 def test_the_spec_has_the_last_word_over_its_folder(fleet: FleetFolder) -> None:
     fleet.write("model_specs/_folder.yaml", "environments: [dev]\n")
-    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev, prod]\n")
+    fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev, prod]\n")
     assert members(fleet, "prod") == ("ranking",)
 
 
@@ -70,7 +70,7 @@ def test_a_pipe_does_not_block_a_command(fleet: FleetFolder, place: str) -> None
 
 
 def test_this_machine_has_every_endpoint(fleet: FleetFolder) -> None:
-    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+    fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev]\n")
     assert members(fleet, "local") == ("ranking", "sentences")
 
 
@@ -81,14 +81,14 @@ def test_an_environment_chooses_its_endpoints_by_name_and_glob(fleet: FleetFolde
 
 def test_both_have_to_agree(fleet: FleetFolder) -> None:
     fleet.environment("endpoints: ['*']\n", "prod")
-    fleet.write("model_specs/ranking.yaml", OTHER + "environments: []\n")
+    fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: []\n")
     assert members(fleet, "prod") == ("sentences",)
 
 
 def test_an_endpoint_that_is_named_and_absent_is_refused_with_the_line_that_leaves_it_out(
     fleet: FleetFolder,
 ) -> None:
-    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev, staging]\n")
+    fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev, staging]\n")
     assert refusal(fleet, "prod", "ranking") == (
         "ranking.yaml:6 FL511 'ranking' is not in prod: its `environments` has dev, staging"
         " | add prod there, or name another environment"
@@ -96,13 +96,13 @@ def test_an_endpoint_that_is_named_and_absent_is_refused_with_the_line_that_leav
 
 
 def test_a_glob_selects_members_only(fleet: FleetFolder) -> None:
-    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+    fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev]\n")
     assert Selector(Fleet(fleet.root), "prod").select(["*"]).endpoints == ["sentences"]
     assert Selector(Fleet(fleet.root), "prod").select([]).endpoints == ["sentences"]
 
 
 def test_a_file_of_an_absent_endpoint_selects_nothing_and_tells_why(fleet: FleetFolder) -> None:
-    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+    fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev]\n")
     selection = Selector(Fleet(fleet.root), "prod").select([str(fleet.root / "model_specs/ranking.yaml")])
     assert (selection.endpoints, selection.gone) == ([], [])
     assert selection.reasons == [
@@ -113,7 +113,7 @@ def test_a_file_of_an_absent_endpoint_selects_nothing_and_tells_why(fleet: Fleet
 @pytest.mark.parametrize(
     ("file", "text", "line", "hint"),
     [
-        ("model_specs/ranking.yaml", OTHER + "environments: [prd]\n", "ranking.yaml:6 FL120", "`prod`"),
+        ("model_specs/ranking.yaml", OTHER_SPEC + "environments: [prd]\n", "ranking.yaml:6 FL120", "`prod`"),
         ("environments/prod.yaml", "defaults: {environments: [dev]}\n", "prod.yaml:4 FL112", "`endpoints`"),
         ("environments/prod.yaml", "endpoints: [rankin]\n", "prod.yaml:4 FL120", "`ranking`"),
     ],
@@ -135,7 +135,7 @@ def test_this_machine_takes_no_choice(fleet: FleetFolder, key: str) -> None:
 
 
 def test_an_absent_endpoint_is_not_among_the_files_of_the_environment(fleet: FleetFolder) -> None:
-    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+    fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev]\n")
     assert list(open_project(fleet.root, "prod").spec_files) == ["sentences"]
 
 
@@ -143,7 +143,7 @@ class TestPromoted:
     """prod, promoted from staging, has `sentences` alone."""
 
     @pytest.fixture(autouse=True)
-    def promoted(self, fleet: FleetFolder) -> None:
+    def promote_production(self, fleet: FleetFolder) -> None:
         fleet.environment("promoted_from: staging\n", "prod")
         fleet.write("locks/prod/sentences.spec.yaml", SPEC.replace("../repo", "../../repo"))
         fleet.write("locks/prod/sentences.lock.yaml", "endpoint: sentences\narchives: {}\n")
@@ -165,7 +165,7 @@ class TestPromoted:
         )
 
     def test_one_that_is_not_meant_for_it_is_not_waiting_for_a_promotion(self, fleet: FleetFolder) -> None:
-        fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+        fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev]\n")
         assert open_project(fleet.root, "prod").unpromoted == ()
 
     def test_a_changed_spec_concerns_it_only_by_a_promotion(self, fleet: FleetFolder) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.fleet_folder import ALLOWED, FleetFolder
+from tests.support.fleet_folder import ALLOWED_FINDINGS, FleetFolder
 from tests.support.layered_spec import spec
 from triton_fleet.project.layers import takes_null
 from triton_fleet.spec.endpoint import EndpointSpec
@@ -42,7 +42,7 @@ def test_null_over_nothing_takes_nothing_away(folder: FleetFolder, keys: str, pl
     if place == "spec":
         folder.spec(f"{keys}\n")
     elif place == "folder":
-        folder.write("model_specs/_folder.yaml", f"{ALLOWED}{keys}\n")
+        folder.write("model_specs/_folder.yaml", f"{ALLOWED_FINDINGS}{keys}\n")
     else:
         folder.write("profiles/base.yaml", f"{keys}\n")
         folder.environment("defaults: {profile: base}\n")

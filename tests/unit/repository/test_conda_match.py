@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository_archives import archive, folder_of, tar_of, zipped
+from tests.support.repository_archives import archive, folder_of, gzip_bytes, tar_of
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import parsed_config
 from triton_fleet.repository.contents import Contents
@@ -42,13 +42,13 @@ def findings(
     return packed_findings
 
 
-def packed(files: dict[str, bytes]) -> dict[str, bytes]:
-    return {"m/env.tar.gz": zipped(tar_of(files))}
+def conda_pack(files: dict[str, bytes]) -> dict[str, bytes]:
+    return {"m/env.tar.gz": gzip_bytes(tar_of(files))}
 
 
 def test_a_packed_environment_that_fits_has_no_findings(tmp_path: Path) -> None:
-    assert findings(tmp_path, FILE, packed(ENVIRONMENT), "24.10") == []
-    assert findings(tmp_path, FILE, packed(below(".")), None) == []
+    assert findings(tmp_path, FILE, conda_pack(ENVIRONMENT), "24.10") == []
+    assert findings(tmp_path, FILE, conda_pack(below(".")), None) == []
     assert findings(tmp_path, "", {}, None) == []
 
 
@@ -66,7 +66,7 @@ def test_a_model_at_the_root_has_its_environment_beside_its_config(tmp_path: Pat
 
 
 def test_what_is_not_there_is_an_error_that_names_what_is(tmp_path: Path) -> None:
-    (absent,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/absent.tar.gz", packed(ENVIRONMENT))
+    (absent,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/absent.tar.gz", conda_pack(ENVIRONMENT))
     assert (absent.code, absent.severity, absent.line) == ("FL448", Severity.ERROR, 1)
     assert absent.message == "Failed to get the canonical path for m/absent.tar.gz: it does not exist"
     assert absent.hint == "the model has env.tar.gz"
@@ -74,7 +74,7 @@ def test_what_is_not_there_is_an_error_that_names_what_is(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("folder", ["env", "a/b", "a/b/c/d"])
 def test_a_script_that_is_not_at_the_root_is_told_with_its_place(tmp_path: Path, folder: str) -> None:
-    (wrong,) = findings(tmp_path, FILE, packed(below(folder)), "24.10")
+    (wrong,) = findings(tmp_path, FILE, conda_pack(below(folder)), "24.10")
     assert (wrong.code, wrong.severity) == ("FL448", Severity.ERROR)
     assert wrong.message == (
         "Path m/env.tar.gz/bin/activate does not exist. The Python environment should contain an 'activate'"
@@ -84,13 +84,13 @@ def test_a_script_that_is_not_at_the_root_is_told_with_its_place(tmp_path: Path,
 
 
 def test_an_environment_without_a_script_is_told(tmp_path: Path) -> None:
-    (wrong,) = findings(tmp_path, FILE, packed({"lib/python3.10/os.py": b""}))
+    (wrong,) = findings(tmp_path, FILE, conda_pack({"lib/python3.10/os.py": b""}))
     assert "does not exist" in wrong.message
     assert "conda-pack" in wrong.hint or "conda pack" in wrong.hint
 
 
 def test_an_environment_without_python_is_a_warning(tmp_path: Path) -> None:
-    (wrong,) = findings(tmp_path, FILE, packed({"bin/activate": b"", "bin/python": b""}))
+    (wrong,) = findings(tmp_path, FILE, conda_pack({"bin/activate": b"", "bin/python": b""}))
     assert (wrong.code, wrong.severity) == ("FL448", Severity.WARNING)
     assert "holds no Python" in wrong.message
 
@@ -112,7 +112,7 @@ def test_an_environment_without_python_is_a_warning(tmp_path: Path) -> None:
 def test_the_python_is_that_of_the_stub(
     tmp_path: Path, release: str | None, python: str, severity: Severity | None
 ) -> None:
-    files = packed({"bin/activate": b"", f"lib/python{python}/os.py": b""})
+    files = conda_pack({"bin/activate": b"", f"lib/python{python}/os.py": b""})
     actual_findings = findings(tmp_path, FILE, files, release)
     assert [actual_finding.severity for actual_finding in actual_findings] == ([severity] if severity else [])
     assert all(
@@ -122,7 +122,7 @@ def test_the_python_is_that_of_the_stub(
 
 
 def test_a_stub_of_the_models_own_takes_any_python(tmp_path: Path) -> None:
-    files = packed({"bin/activate": b"", "bin/python3.9": b""})
+    files = conda_pack({"bin/activate": b"", "bin/python3.9": b""})
     assert [finding.code for finding in findings(tmp_path, FILE, files, "25.04")] == ["FL449"]
     assert findings(tmp_path, FILE, {**files, "m/triton_python_backend_stub": b""}, "25.04") == []
 
@@ -134,11 +134,11 @@ def test_the_highest_version_at_the_root_counts(tmp_path: Path) -> None:
         "lib/python3.10/x": b"",
         "lib/python3.10/site-packages/a/lib/python3.12/x": b"",
     }
-    assert findings(tmp_path, FILE, packed(files), "24.10") == []
+    assert findings(tmp_path, FILE, conda_pack(files), "24.10") == []
 
 
 def test_a_path_that_leads_out_is_a_warning_and_is_looked_for(tmp_path: Path) -> None:
-    shared_files = {"env.tgz": b"", "shared/env.tgz": zipped(tar_of(ENVIRONMENT))}
+    shared_files = {"env.tgz": b"", "shared/env.tgz": gzip_bytes(tar_of(ENVIRONMENT))}
     path = "$$TRITON_MODEL_DIRECTORY/../shared/{}.tgz"
     (outside,) = findings(tmp_path, path.format("env"), shared_files, "24.10")
     assert (outside.severity, "leads out of the model's folder" in outside.message) == (
@@ -163,7 +163,7 @@ def test_a_path_in_the_image_is_a_warning(tmp_path: Path) -> None:
         (b"no archive", "it holds no tar stream"),
         (b"no archive" * 99, "it holds no tar stream, or a damaged one"),
         (b"version https://git-lfs.github.com/spec/v1", "run `git lfs pull`"),
-        (zipped(tar_of(ENVIRONMENT))[:60], "is cut off"),
+        (gzip_bytes(tar_of(ENVIRONMENT))[:60], "is cut off"),
         (b"", "it is empty"),
     ],
 )

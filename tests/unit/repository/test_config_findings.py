@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.config_texts import HEAD, IO, REFUSED, TAKEN
+from tests.support.config_texts import HEAD, IO, REFUSED_TEXTS, VALID_TEXTS
 from tests.support.scheduling_texts import REFUSED_SCHEDULING, ensemble, step
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.config.judge import config_findings
@@ -14,7 +14,7 @@ from triton_fleet.repository.config.message import parsed_config
 from triton_fleet.rules.codes import code_weight, groups
 
 FILE = Path("models/resnet/config.pbtxt")
-ALL = {**REFUSED, **REFUSED_SCHEDULING}
+REFUSED_CONFIGS = {**REFUSED_TEXTS, **REFUSED_SCHEDULING}
 
 
 def findings(text: str, release: str | None = None) -> list[Finding]:
@@ -28,14 +28,14 @@ def errors(text: str, release: str | None = None) -> list[Finding]:
     return [finding for finding in findings(text, release) if finding.severity is Severity.ERROR]
 
 
-@pytest.mark.parametrize(("text", "line", "message"), ALL.values(), ids=ALL)
+@pytest.mark.parametrize(("text", "line", "message"), REFUSED_CONFIGS.values(), ids=REFUSED_CONFIGS)
 def test_what_triton_refuses_is_told_in_its_words_at_its_line(text: str, line: int, message: str) -> None:
     assert [(finding.line, finding.file) for finding in errors(text) if message in finding.message] == [
         (line, FILE)
     ]
 
 
-@pytest.mark.parametrize(("text", "line", "message"), ALL.values(), ids=ALL)
+@pytest.mark.parametrize(("text", "line", "message"), REFUSED_CONFIGS.values(), ids=REFUSED_CONFIGS)
 def test_each_error_says_what_to_do_and_weighs_what_its_code_says(text: str, line: int, message: str) -> None:
     (finding,) = (finding for finding in errors(text) if message in finding.message)
     assert finding.hint
@@ -44,13 +44,13 @@ def test_each_error_says_what_to_do_and_weighs_what_its_code_says(text: str, lin
 
 def test_each_code_of_a_configuration_has_a_case() -> None:
     group = next(group for group in groups() if group.about == "A model's config.pbtxt")
-    codes = {finding.code for text, *_ in ALL.values() for finding in errors(text)}
+    codes = {finding.code for text, *_ in REFUSED_CONFIGS.values() for finding in errors(text)}
     only_warn = set(group.warnings)
     by_release = {"FL416"}
     assert codes >= set(group.codes) - only_warn - by_release
 
 
-@pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
+@pytest.mark.parametrize("text", VALID_TEXTS.values(), ids=VALID_TEXTS)
 def test_what_triton_takes_is_no_error(text: str) -> None:
     assert errors(text) == []
 

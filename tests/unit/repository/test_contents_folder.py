@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository_archives import archive, folder_of, tar_of, zipped
+from tests.support.repository_archives import archive, folder_of, gzip_bytes, tar_of
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.repository.contents import Entry, EntryKind
 from triton_fleet.repository.reading.folder import read
 
 FILES = {
     "m/config.pbtxt": b'parameters { key: "EXECUTION_ENV_PATH" }',
-    "m/env.tar.gz": zipped(tar_of({"bin/activate": b"", "lib/python3.10/os.py": b""})),
+    "m/env.tar.gz": gzip_bytes(tar_of({"bin/activate": b"", "lib/python3.10/os.py": b""})),
     "m/1/model.py": b"code",
     "m/1/model.plan": b"p" * 100,
     "m/1/broken.onnx": b"no protobuf",
@@ -88,12 +88,12 @@ def test_a_file_that_fails_while_it_is_read_is_told(tmp_path: Path, monkeypatch:
     folder = folder_of(tmp_path, {"m/config.pbtxt": b"c", "m/1/model.py": b""})
     file = Path.open
 
-    def gone(self: Path, *args: object, **options: object) -> object:
+    def raise_absence(self: Path, *args: object, **options: object) -> object:
         if self.name == "config.pbtxt":
             raise PermissionError(13, "Permission denied")
         return file(self, *args, **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(Path, "open", gone)
+    monkeypatch.setattr(Path, "open", raise_absence)
     contents = read(folder)
     (finding,) = contents.findings
     assert (finding.code, finding.message) == ("FL406", "the file cannot be read: Permission denied")

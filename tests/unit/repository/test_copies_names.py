@@ -35,7 +35,7 @@ def triton_config() -> Any:
 CONFIG = triton_config()
 
 
-def parsed(content: bytes) -> Any:
+def parse_config_of(content: bytes) -> Any:
     return text_format.Parse(content, CONFIG())
 
 
@@ -75,7 +75,7 @@ def parsed(content: bytes) -> Any:
 def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str, expected_text: str) -> None:
     renamed_text = renamed_config(config.encode(), MODELS, 7)
     assert renamed_text.decode() == expected_text
-    parsed(
+    parse_config_of(
         renamed_text.removeprefix(b"\xef\xbb\xbf")
     )  # Python's parser does not skip the mark; Triton's does
 
@@ -120,7 +120,7 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
 def test_a_name_is_known_whatever_escapes_it_is_written_in(name: str, quote: str) -> None:
     written_escape = text_encoding.CEscape(name.encode(), as_utf8=False)
     config = f"name: {quote}{written_escape}{quote}".encode()
-    assert parsed(renamed_config(config, [name], 12)).name == f"{name}_12"
+    assert parse_config_of(renamed_config(config, [name], 12)).name == f"{name}_12"
 
 
 def real_configs() -> list[Path]:
@@ -133,14 +133,14 @@ def test_in_real_configs_the_models_names_change_and_nothing_else_does() -> None
     configs = real_configs()
     for config in configs:
         content = config.read_bytes()
-        expected_value = parsed(content)
+        expected_value = parse_config_of(content)
         models = {expected_value.name} | {step.model_name for step in expected_value.ensemble_scheduling.step}
         renamed_text = renamed_config(content, models, 3)
         if expected_value.name:
             expected_value.name += "_3"
         for step in expected_value.ensemble_scheduling.step:
             step.model_name += "_3"
-        assert parsed(renamed_text) == expected_value, config.name
+        assert parse_config_of(renamed_text) == expected_value, config.name
         names = bool(expected_value.name) + len(expected_value.ensemble_scheduling.step)
         assert len(renamed_text) - len(content) == len("_3") * names, config.name
     assert len(configs) > 100

@@ -20,7 +20,7 @@ pytestmark = needs_corpus
 
 
 @cache
-def found(name: str, release: str | None = None) -> tuple[Finding, ...]:
+def corpus_findings(name: str, release: str | None = None) -> tuple[Finding, ...]:
     file = CORPUS / name
     try:
         return tuple(config_findings(parsed_config(file.read_bytes(), file), release))
@@ -29,7 +29,7 @@ def found(name: str, release: str | None = None) -> tuple[Finding, ...]:
 
 
 def errors(name: str, release: str | None = None) -> list[Finding]:
-    return [finding for finding in found(name, release) if finding.severity is Severity.ERROR]
+    return [finding for finding in corpus_findings(name, release) if finding.severity is Severity.ERROR]
 
 
 def refused_by_config() -> list[dict[str, str]]:
@@ -38,7 +38,8 @@ def refused_by_config() -> list[dict[str, str]]:
 
 def test_a_file_is_parsed_if_triton_parses_it() -> None:
     uploads = {
-        row["file"]: all(finding.code != NOT_PARSED for finding in found(row["file"])) for row in rows()
+        row["file"]: all(finding.code != NOT_PARSED for finding in corpus_findings(row["file"]))
+        for row in rows()
     }
     assert uploads == {row["file"]: row["parse"] == "ok" for row in rows()}
 
@@ -54,7 +55,7 @@ def test_a_file_that_does_not_parse_is_refused_at_the_line_that_triton_names() -
         place = re.match(r"PARSE_ERROR: (\d+):", row["triton_strict"])
         # Of a word that is none, Triton names the place behind it.
         if place and row["parse"] != "ok" and "enumeration" not in row["triton_strict"]:
-            assert found(row["file"])[0].line == int(place[1]), row["file"]
+            assert corpus_findings(row["file"])[0].line == int(place[1]), row["file"]
 
 
 @pytest.mark.parametrize("release", RELEASES)

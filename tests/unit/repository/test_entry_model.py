@@ -19,9 +19,9 @@ from tests.support.repository_contents import (
 from triton_fleet.repository.loading.load_plan import plan_load
 from triton_fleet.repository.loading.models import ServingContainer
 
-BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}
+TWO_ENTRIES = {**ensemble("a", "b"), **model("a"), **model("b")}
 TWO = {**model("a"), **model("b")}
-NAMED = replace(SINGLE, default_model="both")
+NAMED_ENTRY = replace(SINGLE, default_model="both")
 
 
 @pytest.mark.parametrize("setting", [SINGLE, MULTI_MODEL], ids=["single", "multi-model"])
@@ -30,11 +30,11 @@ def test_the_only_model_answers(setting: ServingContainer) -> None:
     assert (plan.main, plan.loaded, plan.unloaded, plan.findings) == ("a", ("a",), (), ())
 
 
-@pytest.mark.parametrize("setting", [NAMED, MULTI_MODEL], ids=["single", "multi-model"])
+@pytest.mark.parametrize("setting", [NAMED_ENTRY, MULTI_MODEL], ids=["single", "multi-model"])
 def test_an_ensemble_answers_with_its_composing_models_and_others_stay_unloaded(
     setting: ServingContainer,
 ) -> None:
-    plan = judgement({**BOTH, **model("spare")}, setting)
+    plan = judgement({**TWO_ENTRIES, **model("spare")}, setting)
     assert (plan.main, plan.loaded, plan.unloaded) == ("both", ("both", "a", "b"), ("spare",))
     assert [(finding.code, finding.file and finding.file.name) for finding in plan.findings] == [
         ("FL461", "spare")
@@ -42,7 +42,7 @@ def test_an_ensemble_answers_with_its_composing_models_and_others_stay_unloaded(
 
 
 def test_a_single_container_has_to_be_told_which_of_several_models_answers() -> None:
-    (finding,) = warnings(BOTH)
+    (finding,) = warnings(TWO_ENTRIES)
     assert "More than 1 model directory found in model repository" in finding.message
     assert finding.hint == "write `default_model: both` into the endpoint's spec"
     assert "a, b" in errors(TWO)[0].hint
@@ -66,8 +66,8 @@ def test_two_ensembles_leave_it_to_chance_in_an_archive() -> None:
 @pytest.mark.parametrize("written_text", ["platform: 'ensemble'", 'platform : "ensemble"'])
 def test_an_ensemble_that_the_containers_expression_misses_is_refused_at_its_line(written_text: str) -> None:
     hidden_values = {
-        **BOTH,
-        "both/config.pbtxt": BOTH["both/config.pbtxt"].replace('platform: "ensemble"', written_text),
+        **TWO_ENTRIES,
+        "both/config.pbtxt": TWO_ENTRIES["both/config.pbtxt"].replace('platform: "ensemble"', written_text),
     }
     (finding,) = errors(hidden_values, MULTI_MODEL)
     assert (finding.code, finding.line, finding.hint) == (
@@ -75,7 +75,7 @@ def test_an_ensemble_that_the_containers_expression_misses_is_refused_at_its_lin
         1,
         'write it literally: `platform: "ensemble"`',
     )
-    assert errors(hidden_values, NAMED) == []
+    assert errors(hidden_values, NAMED_ENTRY) == []
 
 
 def test_a_comment_may_make_the_container_take_a_model_for_an_ensemble() -> None:
@@ -132,8 +132,8 @@ def test_of_a_folder_of_repositories_each_is_to_be_named() -> None:
 
 def test_what_is_wrong_with_a_model_that_stays_unloaded_is_only_a_warning() -> None:
     broken_model = model("spare", "instance_group { kind: KIND_CPU gpus: 0 }\n")
-    assert errors({**BOTH, **broken_model}, NAMED) == []
-    assert "FL425" in {finding.code for finding in warnings({**BOTH, **broken_model}, NAMED)}
+    assert errors({**TWO_ENTRIES, **broken_model}, NAMED_ENTRY) == []
+    assert "FL425" in {finding.code for finding in warnings({**TWO_ENTRIES, **broken_model}, NAMED_ENTRY)}
     assert "FL425" in {finding.code for finding in errors(broken_model)}
 
 

@@ -20,21 +20,21 @@ from tests.support.repository_contents import (
 from triton_fleet.findings import Severity
 from triton_fleet.repository.loading.load_plan import plan_load
 
-NAMED = replace(SINGLE, default_model="both")
-BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}
+NAMED_ENTRY = replace(SINGLE, default_model="both")
+TWO_ENTRIES = {**ensemble("a", "b"), **model("a"), **model("b")}
 
 
-def changed(path: str, old: str, new: str) -> dict[str, str]:
-    assert old in BOTH[path]
-    return {**BOTH, path: BOTH[path].replace(old, new)}
+def replace_in_file(path: str, old: str, new: str) -> dict[str, str]:
+    assert old in TWO_ENTRIES[path]
+    return {**TWO_ENTRIES, path: TWO_ENTRIES[path].replace(old, new)}
 
 
 def messages(files: dict[str, str]) -> list[str]:
-    return [finding.message for finding in errors(files, NAMED)]
+    return [finding.message for finding in errors(files, NAMED_ENTRY)]
 
 
 def test_a_healthy_ensemble_has_no_findings() -> None:
-    assert judgement(BOTH, NAMED).findings == ()
+    assert judgement(TWO_ENTRIES, NAMED_ENTRY).findings == ()
 
 
 @pytest.mark.parametrize("folder", ["a/01/model.py", "a/v1/model.py"])
@@ -58,14 +58,14 @@ def test_a_tensorrt_model_without_a_version_is_told_where_an_onnx_model_would_be
 
 
 def test_an_ensemble_whose_empty_version_was_lost_in_packing_is_refused_with_the_remedy() -> None:
-    texts = {path: text for path, text in BOTH.items() if path != "both/1/"}
-    (finding,) = errors(texts, NAMED)
+    texts = {path: text for path, text in TWO_ENTRIES.items() if path != "both/1/"}
+    (finding,) = errors(texts, NAMED_ENTRY)
     assert finding.code == "FL404"
     assert finding.hint.endswith("put a file into both/1/")
 
 
 def test_an_empty_version_of_a_folder_is_told_as_git_and_s3_lose_it() -> None:
-    (finding,) = plan_load(contents(BOTH, archive=False), NAMED).findings
+    (finding,) = plan_load(contents(TWO_ENTRIES, archive=False), NAMED_ENTRY).findings
     assert (finding.code, finding.severity, finding.hint) == (
         "FL463",
         Severity.WARNING,
@@ -103,28 +103,28 @@ def test_files_that_a_config_names_have_to_lie_in_the_model() -> None:
 
 def test_of_tensors_of_one_name_the_first_counts_for_the_ensemble_and_all_for_a_part() -> None:
     second = 'input { name: "x" data_type: TYPE_INT32 dims: [ -1 ] }\n'
-    pair = BOTH["both/config.pbtxt"]
-    assert messages({**BOTH, "both/config.pbtxt": pair + second}) == []
-    (message,) = messages({**BOTH, "a/config.pbtxt": BOTH["a/config.pbtxt"] + second})
+    pair = TWO_ENTRIES["both/config.pbtxt"]
+    assert messages({**TWO_ENTRIES, "both/config.pbtxt": pair + second}) == []
+    (message,) = messages({**TWO_ENTRIES, "a/config.pbtxt": TWO_ENTRIES["a/config.pbtxt"] + second})
     assert "inconsistent data type" in message
 
 
 def test_an_ensemble_with_a_decoupled_part_keeps_no_responses() -> None:
-    parts = {**BOTH, **model("a", "model_transaction_policy { decoupled: true }\n")}
-    text = BOTH["both/config.pbtxt"] + "response_cache { enable: true }\n"
+    parts = {**TWO_ENTRIES, **model("a", "model_transaction_policy { decoupled: true }\n")}
+    text = TWO_ENTRIES["both/config.pbtxt"] + "response_cache { enable: true }\n"
     (message,) = messages({**parts, "both/config.pbtxt": text})
     assert "Response Cache does not currently support model both with 'decoupled'" in message
 
 
 def test_a_step_of_a_model_that_is_not_there_is_refused_at_its_line() -> None:
-    missing_texts = {path: text for path, text in BOTH.items() if not path.startswith("b/")}
-    (finding,) = errors(missing_texts, NAMED)
+    missing_texts = {path: text for path, text in TWO_ENTRIES.items() if not path.startswith("b/")}
+    (finding,) = errors(missing_texts, NAMED_ENTRY)
     assert finding.message == "ensemble both contains models that are not available or ambiguous: b"
     assert (finding.line, finding.hint) == (9, "the repository has a")
 
 
 def test_a_step_of_a_version_that_is_not_loaded_is_refused() -> None:
-    assert messages(changed("both/config.pbtxt", "model_version: -1", "model_version: 2")) == [
+    assert messages(replace_in_file("both/config.pbtxt", "model_version: -1", "model_version: 2")) == [
         "ensemble 'both' depends on 'a' whose required version 2 is not loaded.",
         "ensemble 'both' depends on 'b' whose required version 2 is not loaded.",
     ]
@@ -132,7 +132,7 @@ def test_a_step_of_a_version_that_is_not_loaded_is_refused() -> None:
 
 def test_a_tensor_of_another_type_is_refused() -> None:
     output = 'output { name: "y" data_type: TYPE_FP32'
-    assert messages(changed("a/config.pbtxt", output, output.replace("FP32", "INT64"))) == [
+    assert messages(replace_in_file("a/config.pbtxt", output, output.replace("FP32", "INT64"))) == [
         "in ensemble both, ensemble tensor between_1: inconsistent data type: TYPE_INT64 is inferred from model a"
         " while TYPE_FP32 is inferred from model b"
     ]
@@ -140,8 +140,8 @@ def test_a_tensor_of_another_type_is_refused() -> None:
 
 def test_a_tensor_of_another_shape_is_refused_with_the_batch_shown() -> None:
     parts = {
-        **changed("a/config.pbtxt", "[ -1 ] }\n", "[ 3, 4 ] }\n"),
-        "both/config.pbtxt": BOTH["both/config.pbtxt"],
+        **replace_in_file("a/config.pbtxt", "[ -1 ] }\n", "[ 3, 4 ] }\n"),
+        "both/config.pbtxt": TWO_ENTRIES["both/config.pbtxt"],
     }
     assert (
         "in ensemble both, ensemble tensor x: inconsistent shape: [-1,-1] is inferred from model both while [-1,3,4]"
@@ -151,29 +151,29 @@ def test_a_tensor_of_another_shape_is_refused_with_the_batch_shown() -> None:
 
 def test_a_model_without_a_batch_fits_one_with_a_batch_by_its_full_shape() -> None:
     whole = f'backend: "python"\n{tensors(dims="-1, -1")}'
-    assert messages({**BOTH, "a/config.pbtxt": whole}) == []
+    assert messages({**TWO_ENTRIES, "a/config.pbtxt": whole}) == []
 
 
 def test_an_ensemble_takes_no_larger_batches_than_its_parts() -> None:
-    assert messages(changed("b/config.pbtxt", "max_batch_size: 8", "max_batch_size: 2")) == [
+    assert messages(replace_in_file("b/config.pbtxt", "max_batch_size: 8", "max_batch_size: 2")) == [
         "ensemble both allows maximum batch size 8, but it contains model b which only allows maximum batch size to"
         " be 2"
     ]
 
 
 def test_inputs_and_outputs_of_a_part_are_mapped_by_their_names() -> None:
-    assert messages(changed("a/config.pbtxt", 'input { name: "x"', 'input { name: "z"')) == [
+    assert messages(replace_in_file("a/config.pbtxt", 'input { name: "x"', 'input { name: "z"')) == [
         "in ensemble both, ensemble tensor x is mapping to non-existing input x in model a",
         "in ensemble both, input z in model a is not mapped to any ensemble tensors",
     ]
-    assert messages(changed("b/config.pbtxt", 'output { name: "y"', 'output { name: "z"')) == [
+    assert messages(replace_in_file("b/config.pbtxt", 'output { name: "y"', 'output { name: "z"')) == [
         "in ensemble both, ensemble tensor y is mapped from non-existing output y in model b"
     ]
 
 
 def test_an_optional_input_needs_no_tensor() -> None:
     optional = 'input { name: "z" data_type: TYPE_FP32 dims: 1 optional: true }\n'
-    assert messages({**BOTH, "a/config.pbtxt": BOTH["a/config.pbtxt"] + optional}) == []
+    assert messages({**TWO_ENTRIES, "a/config.pbtxt": TWO_ENTRIES["a/config.pbtxt"] + optional}) == []
 
 
 def test_ensembles_that_wait_for_each_other_are_refused() -> None:

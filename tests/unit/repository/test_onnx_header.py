@@ -31,7 +31,7 @@ REAL = [
 TYPES = {"float": "FP32", "double": "FP64", "float16": "FP16"}
 
 
-def told(tensors: Iterable[Any]) -> list[tuple[str, str, tuple[int, ...]]]:
+def tensor_rows(tensors: Iterable[Any]) -> list[tuple[str, str, tuple[int, ...]]]:
     """As ONNX Runtime tells them."""
     result = []
     for tensor in tensors:
@@ -50,9 +50,9 @@ def same(content: bytes) -> OnnxHeader:
     session = InferenceSession(content, providers=["CPUExecutionProvider"])
     header = header_of(content)
     assert header.problem == ""
-    assert read_of(header.inputs) == told(session.get_inputs())
-    assert read_of(header.outputs) == told(session.get_outputs())
-    assert read_of(header.overridable) == told(session.get_overridable_initializers())
+    assert read_of(header.inputs) == tensor_rows(session.get_inputs())
+    assert read_of(header.outputs) == tensor_rows(session.get_outputs())
+    assert read_of(header.overridable) == tensor_rows(session.get_overridable_initializers())
     return header
 
 

@@ -20,7 +20,7 @@ OUTPUTS = {"OUTPUT0": (INT8, ["n", 16]), "OUTPUT1": (INT8, ["n", 16])}
 
 
 GRAPH = header_of(graph_bytes(INPUTS, OUTPUTS))
-UNBATCHED = header_of(
+UNBATCHED_GRAPH = header_of(
     graph_bytes({name: (INT32, [16]) for name in INPUTS}, {name: (INT8, [16]) for name in OUTPUTS})
 )
 
@@ -50,7 +50,7 @@ def findings(text: str, header: OnnxHeader = GRAPH) -> list[Finding]:
     return list(onnx_findings(config(text), header, FILE))
 
 
-def told(text: str, header: OnnxHeader = GRAPH) -> list[str]:
+def match_messages(text: str, header: OnnxHeader = GRAPH) -> list[str]:
     return [finding.message for finding in findings(text, header)]
 
 
@@ -119,7 +119,7 @@ def test_what_differs_is_told_in_the_backends_words(text: str, message: str) -> 
 
 
 def test_too_many_inputs_are_counted_and_named() -> None:
-    assert told(BATCH + inputs("INPUT0", "INPUT1", "INPUT_EXTRA") + BOTH_OUT) == [
+    assert match_messages(BATCH + inputs("INPUT0", "INPUT1", "INPUT_EXTRA") + BOTH_OUT) == [
         "unable to load model 'm', configuration expects 3 inputs, model provides 2",
         "unexpected inference input 'INPUT_EXTRA', allowed inputs are: INPUT0, INPUT1",
     ]
@@ -130,19 +130,19 @@ def test_a_batch_size_without_a_batch_dimension_is_told() -> None:
         "autofill failed for model 'm': model does not support batching while non-zero max_batch_size is"
         " specified"
     )
-    assert told(BATCH + BOTH_IN, UNBATCHED) == [autofill]
-    assert told(BATCH, UNBATCHED) == [autofill]
-    lines = told(BATCH + BOTH_IN + BOTH_OUT, UNBATCHED)
+    assert match_messages(BATCH + BOTH_IN, UNBATCHED_GRAPH) == [autofill]
+    assert match_messages(BATCH, UNBATCHED_GRAPH) == [autofill]
+    lines = match_messages(BATCH + BOTH_IN + BOTH_OUT, UNBATCHED_GRAPH)
     assert lines[0] == (
         "model 'm', tensor 'INPUT0': for the model to support batching the shape should have at least 1"
         " dimension and the first dimension must be -1; but shape expected by the model is [16]"
     )
     assert len(lines) == 4
-    assert told(BOTH_IN + BOTH_OUT, UNBATCHED) == []
+    assert match_messages(BOTH_IN + BOTH_OUT, UNBATCHED_GRAPH) == []
 
 
 def test_without_a_batch_size_shapes_are_compared_whole() -> None:
-    assert told(inputs("INPUT0 dims: [ 8 ]", "INPUT1") + BOTH_OUT, UNBATCHED) == [
+    assert match_messages(inputs("INPUT0 dims: [ 8 ]", "INPUT1") + BOTH_OUT, UNBATCHED_GRAPH) == [
         "model 'm', tensor 'INPUT0': the model expects 1 dimensions (shape [16]) but the model configuration"
         " specifies 1 dimensions (shape [8])"
     ]
@@ -150,7 +150,7 @@ def test_without_a_batch_size_shapes_are_compared_whole() -> None:
 
 def test_where_outputs_are_completed_the_batch_size_is_too() -> None:
     whole = inputs("INPUT0 dims: [ -1, 16 ]", "INPUT1 dims: [ -1, 16 ]")
-    assert [", making complete shape [-1,-1,16])" in line for line in told(whole)] == [True, True]
+    assert [", making complete shape [-1,-1,16])" in line for line in match_messages(whole)] == [True, True]
 
 
 def test_what_was_completed_from_the_graph_is_not_judged_again() -> None:
@@ -178,7 +178,7 @@ def test_a_scalar_takes_only_ones(dims: str, expected_number: int) -> None:
     text = inputs(f"s dims: {dims}", data_type="TYPE_FP32") + outputs("y dims: [ 1 ]", data_type="TYPE_FP32")
     shown_text = dims.replace(" ", "")
     assert (
-        told(text, header)
+        match_messages(text, header)
         == [
             "unable to load model 'm', scalar tensor 's', should only provide 1 in the model configuration when the"
             f" model doesn't support batching. Model configuration provided: {shown_text}."
@@ -198,9 +198,9 @@ def test_an_input_that_an_initializer_gives_is_optional_and_not_counted() -> Non
     shapes = {"x": (INT32, [16]), "w": (FLOAT, [2])}
     header = header_of(graph_bytes(shapes, {"y": (INT8, [16])}, [weights("w")]))
     optional = 'input { name: "w" data_type: TYPE_FP32 dims: [ 2 ] optional: true }\n'
-    assert told(inputs("x") + optional + outputs("y"), header) == []
-    assert told(inputs("x") + outputs("y"), header) == []
-    assert told(inputs("x") + optional.replace("optional: true", "") + outputs("y"), header) == [
+    assert match_messages(inputs("x") + optional + outputs("y"), header) == []
+    assert match_messages(inputs("x") + outputs("y"), header) == []
+    assert match_messages(inputs("x") + optional.replace("optional: true", "") + outputs("y"), header) == [
         "unable to load model 'm', configuration expects 2 inputs, model provides 1"
     ]
 
@@ -208,7 +208,7 @@ def test_an_input_that_an_initializer_gives_is_optional_and_not_counted() -> Non
 def test_ragged_inputs_are_flat_in_the_graph() -> None:
     batch_input = 'batch_input { kind: BATCH_ELEMENT_COUNT target_name: "INPUT1" data_type: TYPE_INT32 }\n'
     text = BATCH + inputs("INPUT0 dims: [ -1 ] allow_ragged_batch: true") + batch_input + BOTH_OUT
-    assert told(text) == [
+    assert match_messages(text) == [
         "unable to load model 'm', configuration expects model provides input with shape [-1]  for ragged"
         " input 'INPUT0', model provides [-1,16]"
     ]
@@ -218,7 +218,7 @@ def test_a_batch_output_may_have_another_shape() -> None:
     text = (
         'batch_output { target_name: "OUTPUT1" kind: BATCH_SCATTER_WITH_INPUT_SHAPE source_input: "INPUT0" }'
     )
-    assert told(BATCH + BOTH_IN + outputs("OUTPUT0", "OUTPUT1 dims: [ 1 ]") + text) == []
+    assert match_messages(BATCH + BOTH_IN + outputs("OUTPUT0", "OUTPUT1 dims: [ 1 ]") + text) == []
 
 
 def control(name: str, kind: str, values: str) -> str:
@@ -252,14 +252,14 @@ def test_sequence_controls_are_inputs_of_the_graph(controls: str, messages: list
     shapes = {"INPUT0": (INT32, ["n", 16]), "START": (FLOAT, ["n", 1])}
     header = header_of(graph_bytes(shapes, OUTPUTS))
     text = BATCH + inputs("INPUT0") + BOTH_OUT + f"sequence_batching {{ {controls} }}"
-    assert told(text, header) == messages
+    assert match_messages(text, header) == messages
 
 
 def test_states_are_inputs_that_are_counted() -> None:
     state = 'state { input_name: "INPUT1" output_name: "OUTPUT1" data_type: TYPE_INT32 dims: [ 16 ] }'
     text = BATCH + inputs("INPUT0") + outputs("OUTPUT0")
-    assert told(f"{text} sequence_batching {{ {state} }}") == []
-    assert told(f"{text} sequence_batching {{ {state} {state} }}") == [
+    assert match_messages(f"{text} sequence_batching {{ {state} }}") == []
+    assert match_messages(f"{text} sequence_batching {{ {state} {state} }}") == [
         "unable to load model 'm', configuration expects 3 inputs, model provides 2"
     ]
 

@@ -49,7 +49,7 @@ def test_the_pointer_of_git_lfs_is_known_by_name() -> None:
     assert "Git LFS" in header_of(pointer).problem
 
 
-def nested(depth: int) -> bytes:
+def nested_graph(depth: int) -> bytes:
     """A graph with a graph in a node's attribute, and so on."""
     content = b""
     for _ in range(depth):
@@ -61,8 +61,8 @@ def nested(depth: int) -> bytes:
 
 
 def test_graphs_within_graphs_have_an_end() -> None:
-    assert header_of(nested(10)).problem == ""
-    header = header_of(nested(1000))
+    assert header_of(nested_graph(10)).problem == ""
+    header = header_of(nested_graph(1000))
     assert "nested deeper than 100 levels" in header.problem
     assert not header.certain
 
@@ -108,12 +108,14 @@ def test_what_protobuf_reads_is_read_and_what_it_refuses_has_a_problem(
         # protobuf still takes groups, which ONNX has never had.
         return
     assert (header.problem == "") == model.HasField("graph")
-    texts = {shown(initializer.name) for initializer in graph.initializer}
-    texts |= {shown(sparse_initializer.values.name) for sparse_initializer in graph.sparse_initializer}
-    names = dict.fromkeys(shown(item.name) for item in graph.input)
+    texts = {model_with_name(initializer.name) for initializer in graph.initializer}
+    texts |= {
+        model_with_name(sparse_initializer.values.name) for sparse_initializer in graph.sparse_initializer
+    }
+    names = dict.fromkeys(model_with_name(item.name) for item in graph.input)
     assert [tensor.name for tensor in header.inputs] == [name for name in names if name not in texts]
 
 
-def shown(name: str | bytes) -> str:
+def model_with_name(name: str | bytes) -> str:
     """protobuf gives bytes where a name is not in UTF-8."""
     return name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")

@@ -16,7 +16,7 @@ from tests.support.repository_contents import (
     warnings,
 )
 
-NAMED = replace(SINGLE, default_model="both")
+NAMED_ENTRY = replace(SINGLE, default_model="both")
 CALL = 'pb_utils.InferenceRequest(model_name="{}", requested_output_names=["y"], inputs=[])\n'
 
 
@@ -45,7 +45,7 @@ def test_a_class_that_comes_from_elsewhere_may_complete_anything(code: str) -> N
     config = 'backend: "python"\ninput { name: "x" data_type: TYPE_FP32 }\n'
     assert errors({"a/config.pbtxt": config, "a/1/model.py": code}) == []
     empty = {"a/config.pbtxt": 'backend: "python"\n', "a/1/model.py": code}
-    assert errors({**ensemble("a"), **empty}, NAMED) == []
+    assert errors({**ensemble("a"), **empty}, NAMED_ENTRY) == []
 
 
 @pytest.mark.parametrize("name", ["a b", "a&b", "m'x", "m$HOME", "*"])

@@ -11,7 +11,7 @@ from tests.support.repository_contents import SINGLE, model, warnings
 CLASS = "\n\nclass TritonPythonModel:\n    pass\n"
 
 
-def missing(
+def missing_imports(
     code: str, *, release: str | None = "25.04", config: str = "", **other_text: str
 ) -> list[tuple[object, str]]:
     files = {**model("a", code=code + CLASS), **{f"a/{path}": text for path, text in other_text.items()}}
@@ -44,19 +44,19 @@ def test_a_package_that_the_image_is_not_known_to_have_is_a_warning_at_its_line(
     ],
 )
 def test_what_is_there_or_may_be_there_is_not_reported(code: str) -> None:
-    assert missing(code) == []
+    assert missing_imports(code) == []
 
 
 def test_the_models_own_files_are_its_own() -> None:
     code = "import beside, inside, package.part"
     files = {"beside.py": "", "1/inside.py": "", "package/__init__.py": "", "package/part.py": ""}
-    assert missing(code, **files) == []
-    assert missing("import elsewhere", **{"2x/elsewhere.py": ""}) == [(1, "elsewhere")]
+    assert missing_imports(code, **files) == []
+    assert missing_imports("import elsewhere", **{"2x/elsewhere.py": ""}) == [(1, "elsewhere")]
 
 
 def test_a_packed_environment_may_have_anything() -> None:
     parameter = 'parameters { key: "EXECUTION_ENV_PATH" value { string_value: "/opt/env.tar.gz" } }\n'
-    assert missing("import torch", config=parameter) == []
+    assert missing_imports("import torch", config=parameter) == []
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_packed_environment_may_have_anything() -> None:
 def test_the_packages_are_those_of_the_release(
     release: str | None, expected_rows: list[tuple[object, str]]
 ) -> None:
-    assert missing("import fastapi", release=release) == expected_rows
+    assert missing_imports("import fastapi", release=release) == expected_rows
 
 
 def test_what_an_image_of_ones_own_has_is_not_guessed() -> None:

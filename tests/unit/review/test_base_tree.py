@@ -97,7 +97,7 @@ def test_a_folder_outside_of_git_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def planted(repository: GitRepository, tree: bytes) -> None:
+def plant_tree(repository: GitRepository, tree: bytes) -> None:
     """A commit on main whose model_specs is a tree that Git itself would not write."""
     command = ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"]
     process = subprocess.run(command, cwd=repository.top, input=tree, capture_output=True, check=True)
@@ -118,7 +118,7 @@ def planted(repository: GitRepository, tree: bytes) -> None:
 def test_a_name_that_leads_out_of_the_base_is_refused(repository: GitRepository, name: str) -> None:
     blob = repository.git("rev-parse", "HEAD:fleet/model_specs/sentences.yaml").strip()
     entry = f"100644 {name}".encode() + b"\0" + bytes.fromhex(blob)
-    planted(repository, entry)
+    plant_tree(repository, entry)
     with (
         pytest.raises(CannotRunError, match="which Git does not write"),
         base_tree(repository.top / "fleet", "main"),
@@ -137,7 +137,7 @@ def test_no_file_is_written_through_a_link_of_the_base(repository: GitRepository
         command, cwd=repository.top, input=str(outside).encode(), capture_output=True, check=True
     )
     link = bytes.fromhex(process.stdout.decode().strip())
-    planted(repository, b"120000 x\0" + link + b"40000 x\0" + tree + b"100644 y\0" + blob)
+    plant_tree(repository, b"120000 x\0" + link + b"40000 x\0" + tree + b"100644 y\0" + blob)
     with (
         pytest.raises(CannotRunError, match="cannot be written"),
         base_tree(repository.top / "fleet", "main"),

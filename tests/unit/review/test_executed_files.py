@@ -63,7 +63,7 @@ def review(top: Path) -> FleetChange:
     return fleet_review(top, "main", [], DAY)
 
 
-def listed(top: Path) -> dict[str, str]:
+def changed_files(top: Path) -> dict[str, str]:
     return {file.path: file.change for file in review(top).executed}
 
 
@@ -143,7 +143,7 @@ def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
     for file in PROGRAMS:
         folder.write(file, "evil\n")
     edited_files = {"tools/publish.sh": "edited"}
-    assert listed(folder.root) == dict.fromkeys(PROGRAMS, "added") | edited_files
+    assert changed_files(folder.root) == dict.fromkeys(PROGRAMS, "added") | edited_files
 
 
 def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, folder: FleetFolder) -> None:
@@ -154,7 +154,7 @@ def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, fol
     (folder.root / "docs").symlink_to("/etc")
     (folder.root / "repository/embed/2").symlink_to("1")
     repository.commit()
-    assert listed(folder.root) == {
+    assert changed_files(folder.root) == {
         "README.md": "edited, executable",
         "app.py": "deleted",
         "docs": "added",
@@ -174,7 +174,7 @@ class TestASpecMakesNoDataOfAProgram:
         )
         folder.write("tools/publish.sh", "evil\n")
         folder.write("tools/new.py", "evil\n")
-        assert [*listed(folder.root)] == ["tools/new.py", "tools/publish.sh"]
+        assert [*changed_files(folder.root)] == ["tools/new.py", "tools/publish.sh"]
 
     @pytest.mark.parametrize("name", ["fleet.mk", "examples/x/make_weights.py", ".github/workflows/x.yml"])
     def test_that_a_tool_finds_by_its_place(
@@ -183,7 +183,7 @@ class TestASpecMakesNoDataOfAProgram:
         text = SPEC.replace("sentences", "evil").replace("../repository", f"../{Path(name).parent}")
         folder.write("model_specs/evil.yaml", f"{text}image: {{build: ../{name}}}\n")
         folder.write(name, "evil\n")
-        assert [*listed(folder.root)] == [name]
+        assert [*changed_files(folder.root)] == [name]
 
     def test_that_is_beside_what_else_the_spec_names(
         self, repository: GitRepository, folder: FleetFolder
@@ -196,7 +196,7 @@ class TestASpecMakesNoDataOfAProgram:
         folder.write("model_specs/evil.yaml", text + other_text)
         folder.write("tools/publish.sh", "evil\n")
         folder.write("tools/inner/check.sh", "evil\n")
-        assert [*listed(folder.root)] == ["tools/inner/check.sh", "tools/publish.sh"]
+        assert [*changed_files(folder.root)] == ["tools/inner/check.sh", "tools/publish.sh"]
 
     @pytest.mark.parametrize(
         ("name", "file"),
@@ -214,20 +214,20 @@ class TestASpecMakesNoDataOfAProgram:
         text = SPEC.replace("sentences", "evil").replace("repository: ../repository", name)
         folder.write("model_specs/evil.yaml", text)
         folder.write(file, "evil\n")
-        assert [*listed(folder.root)] == [file]
+        assert [*changed_files(folder.root)] == [file]
 
     def test_by_a_tag_that_is_called_repository(self, repository: GitRepository, folder: FleetFolder) -> None:
         folder.write(
             "model_specs/evil.yaml", SPEC.replace("sentences", "evil") + "tags: {repository: ../jobs}\n"
         )
         folder.write("jobs/nightly", "evil\n")
-        assert [*listed(folder.root)] == ["jobs/nightly"]
+        assert [*changed_files(folder.root)] == ["jobs/nightly"]
 
     def test_but_a_new_folder_is_the_models(self, repository: GitRepository, folder: FleetFolder) -> None:
         text = SPEC.replace("sentences", "new").replace("../repository", "../models/new")
         folder.write("model_specs/new.yaml", text)
         folder.write("models/new/embed/1/model.py", "x = 1\n")
-        assert listed(folder.root) == {}
+        assert changed_files(folder.root) == {}
 
     def test_and_what_is_left_of_a_repository_is_none(
         self, repository: GitRepository, folder: FleetFolder
@@ -238,7 +238,7 @@ class TestASpecMakesNoDataOfAProgram:
         (folder.root / "model_specs/sentences.yaml").unlink()
         (folder.root / "repository/embed/config.pbtxt").unlink()
         folder.write("repository/embed/1/model.py", "evil\n")
-        assert listed(folder.root) == {"repository/embed/1/model.py": "edited"}
+        assert changed_files(folder.root) == {"repository/embed/1/model.py": "edited"}
 
 
 def test_in_a_larger_repository_other_folders_are_named_as_such(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ class TestAChangeOfWhatDecides:
     """Other policies, prices or sums of a team refuse, or no longer refuse, what waited before."""
 
     @pytest.fixture(autouse=True)
-    def waiting(self, change: PullRequest) -> None:
+    def waiting_change(self, change: PullRequest) -> None:
         change.fleet.edit("max: 6", "max: 7")
         change.merge()
 

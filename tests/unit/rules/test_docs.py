@@ -143,19 +143,19 @@ def test_every_link_of_the_pages_leads_to_a_file_that_exists(pages: Mapping[str,
         assert [target for target in targets if not ((root / path).parent / target).is_file()] == []
 
 
-def listed(*arguments: str) -> str:
+def listed_rules(*arguments: str) -> str:
     result = CliRunner().invoke(APP, arguments, catch_exceptions=False)
     assert result.exit_code == 0
     return result.output
 
 
 def as_json(*arguments: str) -> Sequence[Any]:
-    document: Sequence[Any] = json.loads(listed("--format", "json", *arguments))
+    document: Sequence[Any] = json.loads(listed_rules("--format", "json", *arguments))
     return document
 
 
 def test_the_command_lists_each_rule_in_one_line() -> None:
-    lines = listed().splitlines()
+    lines = listed_rules().splitlines()
     assert lines[0].split() == ["name", "code", "theme", "severity", "takes", "summary"]
     assert [line.split()[:4] for line in lines[1:-2]] == [
         [rule.name, rule.code, rule.theme.name, rule.severity.value] for rule in rules().values()
@@ -167,15 +167,15 @@ def test_the_list_the_explanation_and_the_page_say_what_a_rule_takes(page: str) 
     words |= {"FL204": "a container on an instance", "FL203": "an instance type", "FL272": "an instance pool"}
     words |= {"FL214": "an endpoint", "FL223": "a variant of an endpoint"}
     for code, takes in words.items():
-        assert f"  {takes}  " in next(line for line in listed().splitlines() if f" {code} " in line)
-        assert f"\ntakes:  {takes}\n" in listed(code)
+        assert f"  {takes}  " in next(line for line in listed_rules().splitlines() if f" {code} " in line)
+        assert f"\ntakes:  {takes}\n" in listed_rules(code)
         assert as_json(code)[0]["takes"] == takes
         assert f"\nTakes: {takes}. Source: " in section(page, code)
 
 
 @pytest.mark.parametrize("asked_for", ["missing-driver", "Missing-Driver", "FL204", "fl204"])
 def test_the_command_explains_a_rule_with_its_example(asked_for: str) -> None:
-    text, requested_rule = listed(asked_for), rules()["FL204"]
+    text, requested_rule = listed_rules(asked_for), rules()["FL204"]
     assert text.startswith("missing-driver (FL204): error\n")
     for part in (
         " ".join(requested_rule.why.split()),
@@ -188,14 +188,14 @@ def test_the_command_explains_a_rule_with_its_example(asked_for: str) -> None:
 
 
 def test_the_command_explains_other_codes_too() -> None:
-    assert listed("FL110", "unused-allow") == (
+    assert listed_rules("FL110", "unused-allow") == (
         f"unknown-key (FL110): error\n{other_codes()['FL110']}\n\n"
         f"unused-allow (FL130): warning\n{other_codes()['FL130']}\n\n"
     )
 
 
 def test_the_beginning_of_codes_lists_all_that_begin_so() -> None:
-    lines = listed("FL7", "fl31").splitlines()
+    lines = listed_rules("FL7", "fl31").splitlines()
     known_rules = sorted([*rules(), *other_codes()])
     expected_codes = [code for start in ("FL7", "FL31") for code in known_rules if code.startswith(start)]
     assert [line.split()[1] for line in lines[1:-2]] == expected_codes
@@ -241,12 +241,12 @@ def test_a_theme_lists_its_rules_and_other_codes() -> None:
     assert {entry["theme"] for entry in as_json("--theme", "image")} == {"image"}
     codes = [entry["code"] for entry in as_json("--theme", "image")]
     assert {"FL204", "FL211"} < set(codes)
-    assert [line.split()[1] for line in listed("--theme", "image").splitlines()[1:-2]] == codes
+    assert [line.split()[1] for line in listed_rules("--theme", "image").splitlines()[1:-2]] == codes
 
 
 def test_the_next_free_code_of_a_theme_is_printed_alone() -> None:
-    assert listed("--next", "image") == "FL529\n"
-    assert listed("--next", "doctor") == "FL663\n", "the blocks begin with codes that are in use"
+    assert listed_rules("--next", "image") == "FL529\n"
+    assert listed_rules("--next", "doctor") == "FL663\n", "the blocks begin with codes that are in use"
 
 
 @pytest.mark.parametrize("option", ["--next", "--theme"])

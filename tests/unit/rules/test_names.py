@@ -24,7 +24,7 @@ CODES = [*rules(), *other_codes()]
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 SENTENCE = re.compile(r"(^|-)(is|are|that|which|not|no)(-|$)")
 """Words of a sentence or a denial, which no noun that is read after "allow" needs."""
-ALLOWED = re.compile(r"allow: ?\{+([^}]*)\}")
+ALLOW_PATTERN = re.compile(r"allow: ?\{+([^}]*)\}")
 FIXTURE = re.compile(r"allow:\n  ([a-z0-9-]+): \"")
 
 
@@ -67,7 +67,7 @@ def test_every_name_that_a_hint_or_a_page_would_have_allowed_is_known(root: Path
         entry.partition(":")[0].strip()
         for file in files
         for text in [file.read_text()]
-        for entries in [*ALLOWED.findall(text), *FIXTURE.findall(text)]
+        for entries in [*ALLOW_PATTERN.findall(text), *FIXTURE.findall(text)]
         for entry in entries.split(", ")
     }
     words = {word for word in texts if KEBAB.fullmatch(word)}

@@ -21,7 +21,7 @@ OF_MODELS = [
     if rule.scope in (MODEL, MODEL_ON_INSTANCE, MODELS, MODELS_ON_INSTANCE)
 ]
 REPOSITORY = Path("models")
-KNOWN = {"triton", "instance", "mode", "default_model"}
+KNOWN_KEYS = {"triton", "instance", "mode", "default_model"}
 """The keys of a spec that `fleet check PATH` has options for."""
 
 
@@ -46,7 +46,7 @@ def of_repository(case: Case) -> list[Finding]:
         pytest.param(code, case, id=f"{code}-{name}")
         for code in OF_MODELS
         for name, case in vars(examples()[code]).items()
-        if set(case.spec) <= KNOWN
+        if set(case.spec) <= KNOWN_KEYS
     ],
 )
 def test_a_rule_finds_of_models_in_a_repository_what_it_finds_of_an_endpoint(code: str, case: Case) -> None:

@@ -42,11 +42,11 @@ def lock(root: Path) -> None:
     write_locks(open_project(root, "dev"))
 
 
-def check_changed(root: Path) -> None:
+def check_modification(root: Path) -> None:
     Selector(Fleet(root), "dev").select(["changed:main"])
 
 
-def check_deleted(root: Path) -> None:
+def check_deletion(root: Path) -> None:
     Selector(Fleet(root), "dev").select(["gone.yaml"])
 
 
@@ -73,8 +73,8 @@ def sarif(root: Path) -> None:
 COMMANDS: tuple[Callable[[Path], None], ...] = (
     check,
     lock,
-    check_changed,
-    check_deleted,
+    check_modification,
+    check_deletion,
     report,
     base,
     history,
@@ -109,7 +109,7 @@ def add_submodule(fleet: FleetFolder, origin: Path) -> None:
     repository.commit()
 
 
-def run_all(root: Path, marks: Marks) -> Iterator[str]:
+def run_readers(root: Path, marks: Marks) -> Iterator[str]:
     """What each command has run; it may fail, as long as that is a message."""
     for command in COMMANDS:
         for file in (root / SPEC, root / "repository/embed/config.pbtxt"):
@@ -121,59 +121,61 @@ def run_all(root: Path, marks: Marks) -> Iterator[str]:
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
 def test_the_settings_and_hooks_of_a_clone_run_nothing(
-    fleet: FleetFolder, marked: Marks, setting: str, capsys: pytest.CaptureFixture[str]
+    fleet: FleetFolder, marks_folder: Marks, setting: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    marked.write(fleet.root.parent / ".git", setting)
-    assert list(run_all(fleet.root, marked)) == []
+    marks_folder.write(fleet.root.parent / ".git", setting)
+    assert list(run_readers(fleet.root, marks_folder)) == []
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
 def test_a_model_repository_that_git_takes_for_its_own_runs_nothing(
-    fleet: FleetFolder, marked: Marks, setting: str
+    fleet: FleetFolder, marks_folder: Marks, setting: str
 ) -> None:
-    write_bare(fleet.root / "repository", marked, setting)
-    assert list(run_all(fleet.root, marked)) == []
+    write_bare(fleet.root / "repository", marks_folder, setting)
+    assert list(run_readers(fleet.root, marks_folder)) == []
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
 def test_a_fleet_that_git_takes_for_its_own_folder_runs_nothing(
-    fleet: FleetFolder, marked: Marks, setting: str
+    fleet: FleetFolder, marks_folder: Marks, setting: str
 ) -> None:
-    write_bare(fleet.root, marked, setting, objects=fleet.root.parent / ".git/objects")
+    write_bare(fleet.root, marks_folder, setting, objects=fleet.root.parent / ".git/objects")
     head = subprocess.check_output(["git", "-C", str(fleet.root.parent), "rev-parse", "HEAD"], text=True)
     FleetFolder(fleet.root).write("refs/heads/main", head)
-    assert list(run_all(fleet.root, marked)) == []
+    assert list(run_readers(fleet.root, marks_folder)) == []
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
-def test_a_submodule_runs_nothing(fleet: FleetFolder, marked: Marks, tmp_path: Path, setting: str) -> None:
+def test_a_submodule_runs_nothing(
+    fleet: FleetFolder, marks_folder: Marks, tmp_path: Path, setting: str
+) -> None:
     add_submodule(fleet, tmp_path / "other")
     git = fleet.root.parent / ".git/modules/fleet/repository"
-    marked.write(git, setting, core=f"worktree = {fleet.root / 'repository'}\n")
-    assert list(run_all(fleet.root, marked)) == []
+    marks_folder.write(git, setting, core=f"worktree = {fleet.root / 'repository'}\n")
+    assert list(run_readers(fleet.root, marks_folder)) == []
 
 
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "filter.clean", "include.path", "core.hooksPath"])
-def test_git_itself_runs_them(fleet: FleetFolder, marked: Marks, setting: str) -> None:
+def test_git_itself_runs_them(fleet: FleetFolder, marks_folder: Marks, setting: str) -> None:
     """So that the tests above show something."""
-    marked.write(fleet.root.parent / ".git", setting)
+    marks_folder.write(fleet.root.parent / ".git", setting)
     os.utime(fleet.root / SPEC)
     subprocess.run(["git", "-C", str(fleet.root), "status"], capture_output=True, check=False)
-    assert marked.found
+    assert marks_folder.found
 
 
-def test_git_itself_runs_what_a_bare_repository_names(fleet: FleetFolder, marked: Marks) -> None:
-    write_bare(fleet.root / "repository", marked)
+def test_git_itself_runs_what_a_bare_repository_names(fleet: FleetFolder, marks_folder: Marks) -> None:
+    write_bare(fleet.root / "repository", marks_folder)
     command = ["git", "-C", str(fleet.root / "repository"), "check-ignore", "embed/1/weights.bin"]
     subprocess.run(command, capture_output=True, check=False)
-    assert marked.found
+    assert marks_folder.found
 
 
-def test_a_folder_in_a_bare_repository_alone_is_in_no_work_tree(tmp_path: Path, marked: Marks) -> None:
+def test_a_folder_in_a_bare_repository_alone_is_in_no_work_tree(tmp_path: Path, marks_folder: Marks) -> None:
     (tmp_path / "alone").mkdir()
-    write_bare(tmp_path / "alone", marked)
+    write_bare(tmp_path / "alone", marks_folder)
     assert work_tree(tmp_path / "alone") is None
-    assert marked.found == []
+    assert marks_folder.found == []
 
 
 @pytest.mark.parametrize("content", [None, "gitdir: nowhere\n"])

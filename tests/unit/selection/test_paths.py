@@ -13,7 +13,7 @@ from tests.support.selections import refusal, selection
 from triton_fleet.project.project import Fleet
 from triton_fleet.selection.selector import Selector
 
-ALL = ["bert-large", "bert-small", "resnet", "zoo"]
+ENDPOINT_NAMES = ["bert-large", "bert-small", "resnet", "zoo"]
 
 
 @pytest.mark.parametrize(
@@ -23,25 +23,25 @@ ALL = ["bert-large", "bert-small", "resnet", "zoo"]
         ("./model_specs/../model_specs/zoo.yaml", ["zoo"]),
         ("model_specs/search/bert-large.yaml", ["bert-large"]),
         ("model_specs/search/_folder.yaml", ["bert-large", "bert-small"]),
-        ("model_specs/_folder.yaml", ALL),
+        ("model_specs/_folder.yaml", ENDPOINT_NAMES),
         ("model_specs/search", ["bert-large", "bert-small"]),
-        ("model_specs", ALL),
-        (".", ALL),
+        ("model_specs", ENDPOINT_NAMES),
+        (".", ENDPOINT_NAMES),
         ("profiles/small.yaml", ["bert-small"]),
         ("profiles/tiny.yaml", ["bert-small"]),
         ("profiles", ["bert-small"]),
         ("locks/dev/zoo.lock.yaml", ["zoo"]),
         ("locks/dev", ["zoo"]),
         ("locks", ["zoo"]),
-        ("policies", ALL),
-        ("environments", ALL),
-        ("environments/dev.yaml", ALL),
-        ("policies/cost.yaml", ALL),
-        ("prices.yaml", ALL),
+        ("policies", ENDPOINT_NAMES),
+        ("environments", ENDPOINT_NAMES),
+        ("environments/dev.yaml", ENDPOINT_NAMES),
+        ("policies/cost.yaml", ENDPOINT_NAMES),
+        ("prices.yaml", ENDPOINT_NAMES),
         ("models/resnet/net/config.pbtxt", ["resnet"]),
         ("models/resnet/net/1/model.py", ["resnet"]),
         ("models/resnet", ["resnet"]),
-        ("models", ALL),
+        ("models", ENDPOINT_NAMES),
     ],
 )
 def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
@@ -113,7 +113,7 @@ def test_files_of_engines_and_images_and_links_to_a_repository_are_parts_of_endp
 
 def test_a_folder_with_policies_below_it_alone_selects_all(fleet: FleetFolder) -> None:
     fleet.write("policies/teams/search.yaml", "limits: []\n")
-    assert selection(fleet, "policies").endpoints == ALL
+    assert selection(fleet, "policies").endpoints == ENDPOINT_NAMES
 
 
 def test_a_folder_with_specs_and_models_selects_the_endpoints_of_both(fleet: FleetFolder) -> None:
@@ -150,7 +150,9 @@ def test_hidden_files_and_folders_of_the_fleet_have_no_drafts(fleet: FleetFolder
         fleet.write(f"model_specs/{file}", "endpoint: y\n")
     actual_selection = selection(fleet, path, drafts=True)
     assert (actual_selection.drafts, actual_selection.gone) == ([], [])
-    assert actual_selection.endpoints == (["bert-large", "bert-small"] if path.endswith("search") else ALL)
+    assert actual_selection.endpoints == (
+        ["bert-large", "bert-small"] if path.endswith("search") else ENDPOINT_NAMES
+    )
 
 
 class TestRepositories:

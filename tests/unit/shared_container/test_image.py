@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_builds import image_findings, shortened
+from tests.support.image_builds import image_findings, short_rows
 from tests.support.shared_containers import SOURCE
 
 DOCKERFILE = (SOURCE / "Dockerfile").read_text()
@@ -18,7 +18,7 @@ OLDEST_PYTHON = (3, 10)
 
 def test_the_checks_find_only_that_it_starts_triton_itself() -> None:
     (finding,) = image_findings(SOURCE)
-    assert shortened([finding])[0][::2] == ("FL934", "warning")
+    assert short_rows([finding])[0][::2] == ("FL934", "warning")
     assert finding.message.startswith("ENTRYPOINT replaces the one that starts Triton")
 
 

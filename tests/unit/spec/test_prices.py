@@ -19,14 +19,14 @@ def book(folder: Path, text: str) -> PriceBook:
     return read_prices(folder)
 
 
-def hourly(book: PriceBook, name: str, region: str = "eu-west-1") -> Decimal | None:
+def hourly_price(book: PriceBook, name: str, region: str = "eu-west-1") -> Decimal | None:
     price = book.price(name, region)
     return None if price is None else price.hourly
 
 
 def test_without_the_file_prices_are_the_catalogs(tmp_path: Path) -> None:
     book = read_prices(tmp_path)
-    assert (book.currency, hourly(book, "ml.c5.large")) == ("USD", Decimal("0.1152"))
+    assert (book.currency, hourly_price(book, "ml.c5.large")) == ("USD", Decimal("0.1152"))
     assert book.words == "on-demand list prices of 2026-11-27"
 
 
@@ -36,14 +36,14 @@ def test_a_price_of_the_file_is_certain_and_the_others_are_the_catalogs(tmp_path
     assert price is not None
     assert (price.hourly, price.certain) == (Decimal("0.09"), True)
     assert price.origin == "prices.yaml of 2026-11-01 states it"
-    assert hourly(actual_book, "ml.m5.xlarge") == Decimal("0.257")
-    assert hourly(actual_book, "ml.c5.large", "us-east-1") == Decimal("0.102")
+    assert hourly_price(actual_book, "ml.m5.xlarge") == Decimal("0.257")
+    assert hourly_price(actual_book, "ml.c5.large", "us-east-1") == Decimal("0.102")
 
 
 def test_a_discount_is_of_the_catalogs_prices_alone(tmp_path: Path) -> None:
     actual_book = book(tmp_path, f"{DATE}discount: 12%\n{OWN}")
-    assert hourly(actual_book, "ml.c5.large") == Decimal("0.09")
-    assert hourly(actual_book, "ml.g5.12xlarge") == Decimal("6.9608")  # 7.91 x 0.88
+    assert hourly_price(actual_book, "ml.c5.large") == Decimal("0.09")
+    assert hourly_price(actual_book, "ml.g5.12xlarge") == Decimal("6.9608")  # 7.91 x 0.88
     assert (
         actual_book.words == "prices.yaml of 2026-11-01, else on-demand list prices of 2026-11-27, less 12 %"
     )
@@ -51,8 +51,8 @@ def test_a_discount_is_of_the_catalogs_prices_alone(tmp_path: Path) -> None:
 
 def test_in_another_currency_the_catalogs_prices_are_unknown_without_a_rate(tmp_path: Path) -> None:
     actual_book = book(tmp_path, f"{DATE}currency: EUR\n{OWN}")
-    assert hourly(actual_book, "ml.c5.large") == Decimal("0.09")
-    assert (hourly(actual_book, "ml.m5.xlarge"), actual_book.dashboards(1)) == (None, None)
+    assert hourly_price(actual_book, "ml.c5.large") == Decimal("0.09")
+    assert (hourly_price(actual_book, "ml.m5.xlarge"), actual_book.dashboards(1)) == (None, None)
     assert actual_book.absence("ml.m5.xlarge", "eu-west-1") == (
         "the catalog has the price of ml.m5.xlarge in eu-west-1 in USD only",
         "write `usd_rate`, the EUR for one dollar, into prices.yaml",
@@ -61,7 +61,7 @@ def test_in_another_currency_the_catalogs_prices_are_unknown_without_a_rate(tmp_
 
 def test_a_rate_converts_the_catalogs_prices(tmp_path: Path) -> None:
     actual_book = book(tmp_path, f"{DATE}currency: EUR\nusd_rate: 0.9\ndiscount: 10%\n")
-    assert hourly(actual_book, "ml.m5.xlarge") == Decimal("0.2082")  # 0.257 x 0.9 x 0.9
+    assert hourly_price(actual_book, "ml.m5.xlarge") == Decimal("0.2082")  # 0.257 x 0.9 x 0.9
     assert actual_book.dashboards(2) == Decimal("5.40")
 
 
@@ -110,7 +110,7 @@ def test_a_price_and_a_rate_are_numbers_above_0_that_something_can_cost(
     assert [(finding.file, finding.line) for finding in actual_book.findings] == [
         (tmp_path / "prices.yaml", 2)
     ]
-    assert hourly(actual_book, "ml.c5.large") is None
+    assert hourly_price(actual_book, "ml.c5.large") is None
 
 
 @pytest.mark.parametrize("discount", ["100%", "100.0%", "101%", "0%", "-5%", "1e2%", ".nan", "true", "5"])
@@ -123,7 +123,7 @@ def test_a_discount_is_above_0_and_below_100_percent(tmp_path: Path, discount: s
 
 @pytest.mark.parametrize("key", ["discount: 99.999999999%", "usd_rate: 1e-300\ncurrency: EUR"])
 def test_no_discount_and_no_rate_makes_a_price_0(tmp_path: Path, key: str) -> None:
-    assert hourly(book(tmp_path, f"{DATE}{key}\n"), "ml.c5.large") == Decimal("0.0001")
+    assert hourly_price(book(tmp_path, f"{DATE}{key}\n"), "ml.c5.large") == Decimal("0.0001")
 
 
 def test_a_huge_file_is_refused_with_few_words(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_huge_file_is_refused_with_few_words(tmp_path: Path) -> None:
 
 def test_with_a_mistake_no_price_is_known(tmp_path: Path) -> None:
     actual_book = book(tmp_path, f"{DATE}discout: 10%\n")
-    assert hourly(actual_book, "ml.c5.large") is None
+    assert hourly_price(actual_book, "ml.c5.large") is None
     assert actual_book.absence("ml.c5.large", "eu-west-1")[0] == "prices.yaml cannot be read"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from tests.support.layered_spec import loaded, origins, spec
+from tests.support.layered_spec import load_spec, origins, spec
 from triton_fleet.project.expansion import expanded_spec
 from triton_fleet.project.fleet_files import FleetFiles
 
@@ -27,14 +27,14 @@ def test_of_several_profiles_the_later_one_wins(folder: FleetFolder) -> None:
     folder.write("profiles/two.yaml", "tags: {b: two}\n")
     folder.spec("profile: [one, two]\n")
     assert spec(folder).tags == {"a": "one", "b": "two"}
-    assert loaded(folder).profiles == ("one", "two")
+    assert load_spec(folder).profiles == ("one", "two")
 
 
 def test_a_profile_without_keys_is_one_that_policies_and_selectors_can_name(folder: FleetFolder) -> None:
     folder.write("profiles/base.yaml", "tags: {a: base}\n")
     folder.write("profiles/confidential.yaml", "{}\n")
     folder.spec("profile: [base, confidential]\n")
-    assert loaded(folder).profiles == ("base", "confidential")
+    assert load_spec(folder).profiles == ("base", "confidential")
     written_spec = expanded_spec(
         FleetFiles(folder.root), folder.root / "model_specs/sentences.yaml", folder.root
     )
@@ -46,7 +46,7 @@ def test_a_profile_names_others_that_lie_below_it(folder: FleetFolder) -> None:
     folder.write("profiles/search.yaml", "profile: base\ntags: {b: search}\n")
     folder.spec("profile: search\n")
     assert spec(folder).tags == {"a": "base", "b": "search"}
-    assert loaded(folder).profiles == ("base", "search")
+    assert load_spec(folder).profiles == ("base", "search")
 
 
 def test_a_profile_of_two_others_counts_once_where_it_is_first(folder: FleetFolder) -> None:
@@ -62,7 +62,7 @@ def test_a_profile_that_is_named_again_counts_where_it_is_named_last(folder: Fle
     folder.write("profiles/gpu-g4dn.yaml", "profile: gpu\ntags: {a: g4dn, b: g4dn}\n")
     folder.spec("profile: [gpu-g4dn, gpu]\n")
     assert spec(folder).tags == {"a": "gpu", "b": "g4dn"}
-    assert loaded(folder).profiles == ("gpu-g4dn", "gpu")
+    assert load_spec(folder).profiles == ("gpu-g4dn", "gpu")
     assert origins(folder)["tags.a"] == "profiles/gpu.yaml:1 profile"
 
 

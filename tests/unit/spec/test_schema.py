@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from tests.support.fleet_folder import ENVIRONMENT, ROOT, SPEC
 
-SHIPPED = [
+SHIPPED_FILES = [
     file for folder in ("model_specs", "profiles", "environments") for file in ROOT.glob(f"{folder}/*.yaml")
 ]
 
@@ -31,7 +31,7 @@ def validator(folder: str, kind: str) -> Any:
     return Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", SHIPPED_FILES, ids=lambda file: file.name)
 def test_the_shipped_files_are_valid(file: Path) -> None:
     kind = "endpoint" if file.parent.name == "model_specs" else "environment"
     if file.parent.name == "profiles" or file.name == "_folder.yaml":

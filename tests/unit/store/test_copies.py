@@ -44,7 +44,7 @@ def repository(folder: FleetFolder) -> Path:
     return folder.root / "repository"
 
 
-def refused(folder: FleetFolder) -> list[Finding]:
+def refusal_findings(folder: FleetFolder) -> list[Finding]:
     with pytest.raises(FindingsError) as caught:
         write_locks(open_project(folder.root, "dev"))
     return caught.value.findings
@@ -68,7 +68,7 @@ def test_a_config_named_otherwise_than_its_directory_is_renamed_by_its_structure
 ) -> None:
     """A loop that replaces the text `bert_0` leaves `name: "bert"` in every copy of a directory `bert_0`."""
     (repository / "bert").rename(repository / "bert_0")
-    findings = refused(folder)
+    findings = refusal_findings(folder)
     assert [(f.code, f.file, f.line) for f in findings] == [("FL411", repository / "bert_0/config.pbtxt", 1)]
     assert findings[0].message == (
         "unexpected directory name 'bert_0' for model 'bert', directory name must equal model name"
@@ -127,7 +127,7 @@ def test_code_that_names_another_model_is_refused_by_file_and_line(
     folder: FleetFolder, repository: Path, code: str, line: int
 ) -> None:
     (repository / "bert/1/model.py").write_text(code)
-    (finding,) = refused(folder)
+    (finding,) = refusal_findings(folder)
     assert (finding.code, finding.file, finding.line) == ("FL412", repository / "bert/1/model.py", line)
 
 
@@ -138,7 +138,7 @@ def test_code_may_name_its_own_model_and_longer_texts(folder: FleetFolder, repos
 
 def test_a_config_that_cannot_be_read_cannot_be_copied(folder: FleetFolder, repository: Path) -> None:
     folder.write("repository/bert/config.pbtxt", "name: 'bert'\ninput [ {\n")
-    (finding,) = refused(folder)
+    (finding,) = refusal_findings(folder)
     assert (finding.code, finding.line) == ("FL413", 3)
 
 
@@ -151,6 +151,6 @@ def test_the_layout_of_what_is_copied_is_checked(repository: Path) -> None:
 def test_copies_are_made_of_folders_alone(folder: FleetFolder) -> None:
     digest = f'digest: "sha256:{"a" * 64}"'
     folder.spec(base=COPIES.replace("../repository", f"s3://models/bert.tar.gz, {digest}"))
-    (finding,) = refused(folder)
+    (finding,) = refusal_findings(folder)
     assert (finding.code, finding.line) == ("FL313", 6)
     assert finding in stale_findings(open_project(folder.root, "dev"), "sentences")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.image_bases import MOVED, ImageFleet
+from tests.support.image_bases import MOVED_BASE, ImageFleet
 from tests.support.image_builds import DIGEST, START
 from triton_fleet.check.lock_drift import stale_findings
 from triton_fleet.findings import Finding, FindingsError
@@ -48,8 +48,8 @@ def test_of_another_base_than_the_releases_only_the_release_is_expected(fleet: I
 
 
 def test_a_digest_of_the_spec_is_the_base_before_the_build(fleet: ImageFleet) -> None:
-    fleet.spec(f"image_digest: {MOVED}\n")
-    assert fleet.write_lock_offline().base == MOVED
+    fleet.spec(f"image_digest: {MOVED_BASE}\n")
+    assert fleet.write_lock_offline().base == MOVED_BASE
 
 
 def test_what_a_build_recorded_is_kept(fleet: ImageFleet) -> None:
@@ -107,10 +107,12 @@ def test_contents_that_do_not_follow_from_the_release_are_expected_by_no_lock(
 def test_a_base_that_neither_the_spec_nor_a_build_names_is_not_built_on(fleet: ImageFleet) -> None:
     honest = fleet.write_lock_offline()
     (source,) = fleet.sources()
-    key = replace(source, base=replace(source.base, digest=MOVED)).key
+    key = replace(source, base=replace(source.base, digest=MOVED_BASE)).key
     text = fleet.lock_file.read_text()
-    fleet.lock_file.write_text(text.replace(f"  key: {honest.key}\n", f"  key: {key}\n  base: {MOVED}\n"))
-    assert fleet.lock().base == MOVED
+    fleet.lock_file.write_text(
+        text.replace(f"  key: {honest.key}\n", f"  key: {key}\n  base: {MOVED_BASE}\n")
+    )
+    assert fleet.lock().base == MOVED_BASE
     (stale,) = stale_findings(open_project(fleet.folder.root, "dev"), "sentences")
     assert stale.code == "FL969"
     (image,) = wanted_images(open_project(fleet.folder.root, "dev"), fleet.sources())

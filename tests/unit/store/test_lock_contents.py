@@ -22,7 +22,7 @@ from triton_fleet.store.lock_measurement import fold_checksums, measured_lock
 from triton_fleet.store.sources.folder import FolderSource, file_entry, read_chunks
 from triton_fleet.store.sources.spec_sources import SpecRepositories
 
-LIMITED = """
+LIMITED_CODE = """
 import resource, sys
 from pathlib import Path
 from triton_fleet.store.lock import write_locks
@@ -46,14 +46,14 @@ def repository(folder: FleetFolder) -> Path:
     return folder.root / "repository"
 
 
-def locked(folder: FleetFolder) -> LockedRepository:
+def locked_repository(folder: FleetFolder) -> LockedRepository:
     write_locks(open_project(folder.root, "dev"))
     file = open_project(folder.root, "dev").lock_file("sentences")
     return load_lock(file).repositories["sentences"]
 
 
 def test_each_file_has_a_checksum_and_those_of_onnx_a_digest(folder: FleetFolder, repository: Path) -> None:
-    actual_repository = locked(folder)
+    actual_repository = locked_repository(folder)
     files = {
         "embed/config.pbtxt": b'backend: "python"\n',
         "embed/1/model.py": b"x = 1\n",
@@ -72,14 +72,14 @@ def test_a_folder_of_many_files_has_one_checksum_which_knows_each(
 ) -> None:
     for number in range(51):
         folder.write(f"repository/embed/1/vocab/{number}", str(number))
-    before = locked(folder).files
+    before = locked_repository(folder).files
     assert [path for path in before if "vocab" in path] == ["embed/1/vocab/*"]
     (repository / "embed/1/vocab/7").write_text("8")
-    assert locked(folder).files["embed/1/vocab/*"] != before["embed/1/vocab/*"]
+    assert locked_repository(folder).files["embed/1/vocab/*"] != before["embed/1/vocab/*"]
     (repository / "embed/1/vocab/7").rename(repository / "embed/1/vocab/seven")
     (repository / "embed/1/vocab/7").write_text("7")
     (repository / "embed/1/vocab/seven").unlink()
-    assert locked(folder).files == before
+    assert locked_repository(folder).files == before
 
 
 def test_fifty_files_of_a_folder_are_still_named() -> None:
@@ -189,7 +189,7 @@ def test_a_full_disk_leaves_the_lock_as_it_was(folder: FleetFolder, repository: 
     before = lock.read_bytes()
     folder.write("repository/embed/1/model.py", "x = 2\n")
     output = subprocess.run(
-        [sys.executable, "-c", LIMITED, folder.root],
+        [sys.executable, "-c", LIMITED_CODE, folder.root],
         check=True,
         capture_output=True,
         text=True,

@@ -18,7 +18,7 @@ from triton_fleet.store.model_facts import model_facts
 PLAN = b"ftrt" + bytes(20) + bytes([10, 9, 0, 34])
 
 
-def facts_of_all(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -> dict[str, LockedModel]:
+def facts_by_model(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -> dict[str, LockedModel]:
     """The facts of models in a folder."""
     with TemporaryDirectory() as folder:
         return model_facts(read_folder(on_disk(dict(files), Path(folder)), packed=True), models)
@@ -27,7 +27,7 @@ def facts_of_all(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -
 def facts(config: str, files: Mapping[str, bytes] | None = None, model: str = "m") -> LockedModel:
     """The facts of one model; its files lie below its directory."""
     below = {"config.pbtxt": config.encode(), **(files or {})}
-    return facts_of_all({f"{model}/{path}": content for path, content in below.items()}, (model,))[model]
+    return facts_by_model({f"{model}/{path}": content for path, content in below.items()}, (model,))[model]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_backend_that_is_not_named_is_that_of_the_file(file: str, backend: str
 
 
 def test_a_model_without_a_config_has_the_facts_of_its_files() -> None:
-    (model,) = facts_of_all({"m/1/model.onnx": b"12345"}).values()
+    (model,) = facts_by_model({"m/1/model.onnx": b"12345"}).values()
     assert model == LockedModel(backend="onnxruntime", versions=("1",), size=5)
 
 
@@ -192,7 +192,7 @@ def test_kinds_and_types_that_are_numbers_of_a_later_triton_are_passed_over() ->
 
 @pytest.mark.parametrize("config", [b'backend: "python" # \xff', b'backend: "python" name: "\\377"'])
 def test_what_is_not_utf_8_is_read_as_triton_reads_it(config: bytes) -> None:
-    assert facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"].backend == "python"
+    assert facts_by_model({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"].backend == "python"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_what_is_not_utf_8_is_read_as_triton_reads_it(config: bytes) -> None:
     ],
 )
 def test_a_config_that_cannot_be_read_gives_that_fact_alone(config: bytes) -> None:
-    model = facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"]
+    model = facts_by_model({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"]
     assert model == LockedModel(unreadable=True)
 
 
@@ -224,14 +224,14 @@ def test_a_config_that_cannot_be_read_gives_that_fact_alone(config: bytes) -> No
     ],
 )
 def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(config: bytes) -> None:
-    assert facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"] == LockedModel()
+    assert facts_by_model({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"] == LockedModel()
 
 
 def test_configs_beyond_their_common_bound_give_no_facts_and_those_before_do() -> None:
     config = b'backend: "python"\n' + b"#" * 1000 + b"\n" * (MAX_BYTES - 2000)
     count = MAX_TEXTS // len(config)
     models = tuple(f"m{number:02}" for number in range(count + 2))
-    actual_models = facts_of_all(
+    actual_models = facts_by_model(
         {f"{model}/config.pbtxt": config if model != "m00" else b"" for model in models}, models
     )
     assert [actual_model.backend for actual_model in actual_models.values()] == ["", *["python"] * count, ""]
@@ -244,4 +244,4 @@ def test_a_number_of_instances_or_a_batch_below_zero_is_none() -> None:
 
 def test_only_the_models_that_are_asked_for_have_facts() -> None:
     files = {"a/1/model.py": b"", "b/1/model.py": b"", "config.pbtxt": b"", "notes": b""}
-    assert list(facts_of_all(files, ("b",))) == ["b"]
+    assert list(facts_by_model(files, ("b",))) == ["b"]

@@ -13,7 +13,7 @@ from triton_fleet.printers.console import OutputConsole
 from triton_fleet.store.progress import LineProgress, PublishProgress, progress_on, shown_size
 
 
-class Written(io.StringIO):
+class WrittenText(io.StringIO):
     """What was written; it can be waited for a text to appear."""
 
     def __init__(self) -> None:
@@ -30,8 +30,8 @@ class Written(io.StringIO):
             return self._changed.wait_for(lambda: text in self.getvalue(), 10)
 
 
-def console(*, terminal: bool) -> tuple[OutputConsole, Written]:
-    output = Written()
+def console(*, terminal: bool) -> tuple[OutputConsole, WrittenText]:
+    output = WrittenText()
     return OutputConsole(file=output, force_terminal=terminal, width=100, color_system=None), output
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.recorded_releases import LOCK_FILE, archive, digest, loaded, release
+from tests.support.recorded_releases import LOCK_FILE, archive, digest, load_spec, release
 from triton_fleet.findings import FindingsError
 from triton_fleet.git.files import Commit
 from triton_fleet.spec.lock import Lock
@@ -115,7 +115,7 @@ class TestCommit:
         lock = {"endpoint": "sentences", "archives": {"sentences": archive(letter)}, "image": image}
         commit = Commit("c" * 40, "2026-11-27", "A change")
         restored_release = EarlierRelease(
-            commit=commit, contents={}, lock=Lock.model_validate(lock), loaded=loaded(folder)
+            commit=commit, contents={}, lock=Lock.model_validate(lock), loaded=load_spec(folder)
         )
         record = release(0, spec).model_copy(update={"image": digest(ran) if ran else None})
         with pytest.raises(FindingsError, match="FL532") if is_refused else nullcontext():

@@ -13,7 +13,7 @@ from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import open_project
 from triton_fleet.store.images.source import image_sources
 
-ALLOWED = 'allow: {input-outside-work-tree: "we know it", fleet-as-build-context: "and that"}\n'
+ALLOW_KEY = 'allow: {input-outside-work-tree: "we know it", fleet-as-build-context: "and that"}\n'
 
 
 def refusal(folder: FleetFolder) -> Finding:
@@ -24,7 +24,7 @@ def refusal(folder: FleetFolder) -> Finding:
     return finding
 
 
-def checked(folder: FleetFolder) -> set[str]:
+def checked_paths(folder: FleetFolder) -> set[str]:
     findings = folder.check()
     return {finding.code for finding in findings if finding.severity is Severity.ERROR}
 
@@ -47,22 +47,22 @@ def test_no_image_is_built_of_a_folder_outside_of_the_reviewed_tree(
     if manner == "link":
         (folder.root / "images").mkdir()
         (folder.root / "images/s").symlink_to(outside)
-    folder.spec(f"image: {{build: {build}}}\n{ALLOWED}")
+    folder.spec(f"image: {{build: {build}}}\n{ALLOW_KEY}")
     finding = refusal(folder)
     assert (finding.code, finding.severity, finding.line) == ("FL471", Severity.ERROR, 6)
     assert f"leads to {outside}, outside of {folder.root}:" in finding.message
-    assert checked(folder) >= {"FL471", "FL131"}
+    assert checked_paths(folder) >= {"FL471", "FL131"}
 
 
 @pytest.mark.parametrize("build", ["..", "../../fleet", "../model_specs/.."])
 def test_no_image_is_built_of_the_whole_fleet(folder: FleetFolder, build: str) -> None:
     folder.write("Dockerfile", START)
     build = build.replace("../../fleet", f"../../{folder.root.name}")
-    folder.spec(f"image: {{build: {build}}}\n{ALLOWED}")
+    folder.spec(f"image: {{build: {build}}}\n{ALLOW_KEY}")
     finding = refusal(folder)
     assert (finding.code, finding.severity) == ("FL945", Severity.ERROR)
     assert f"a folder with all of {folder.root}" in finding.message
-    assert checked(folder) >= {"FL945", "FL131"}
+    assert checked_paths(folder) >= {"FL945", "FL131"}
 
 
 def test_no_image_is_built_of_the_whole_repository_around_the_fleet(folder: FleetFolder) -> None:
@@ -99,5 +99,5 @@ def test_no_engine_is_built_of_a_file_outside_of_the_reviewed_tree(
         (folder.root / "m.onnx").symlink_to(outside / "m.onnx")
         onnx = "../m.onnx"
     engines = f"engines: [{{model: embed, onnx: {onnx}}}]"
-    folder.spec(ALLOWED.split(",")[0] + "}\n", base=SPEC.replace("repository}", f"repository, {engines}}}"))
-    assert checked(folder) >= {"FL471", "FL131"}
+    folder.spec(ALLOW_KEY.split(",")[0] + "}\n", base=SPEC.replace("repository}", f"repository, {engines}}}"))
+    assert checked_paths(folder) >= {"FL471", "FL131"}

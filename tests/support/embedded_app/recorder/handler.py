@@ -10,7 +10,7 @@ from typing import Any
 
 import boto3
 
-from .memory import remember, remembered
+from .memory import remember, remembered_events
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def is_complete(
     """Be complete at the second look, or never."""
     bucket, records = environ["BUCKET"], {**event, "LogicalResourceId": f"Looks{event['LogicalResourceId']}"}
     remember(client("s3"), bucket, records)
-    looks = remembered(client("s3"), bucket, records["LogicalResourceId"])
+    looks = remembered_events(client("s3"), bucket, records["LogicalResourceId"])
     if len(looks) < 2 or event["ResourceProperties"].get("Never") == event["RequestType"]:
         return {"IsComplete": False}
     return {"IsComplete": True, "Data": {"Looks": len(looks)}}

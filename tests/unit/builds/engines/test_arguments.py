@@ -61,7 +61,7 @@ def texts(engine: Engine, tensorrt: str) -> list[str]:
     return [argument.text for argument in trtexec_arguments(engine, tensorrt)]
 
 
-def meant(arguments: list[str]) -> set[tuple[str, frozenset[str]]]:
+def meant_arguments(arguments: list[str]) -> set[tuple[str, frozenset[str]]]:
     """Options with their values, which have no order among themselves."""
     split = (argument.partition("=") for argument in arguments)
     return {(option, frozenset(values.split(","))) for option, _, values in split}
@@ -73,7 +73,7 @@ def test_a_sources_command_line_is_ours_in_the_spelling_of_the_release(source: s
     values, text = SPELLINGS[tensorrt]
     theirs = [values.get(word, word) for word in source.split() if word not in NO_ARGUMENT]
     expected_texts = [*(text for text in theirs if text is not None), text]
-    assert meant(texts(engine(**OURS[source]), tensorrt)) == meant(expected_texts)
+    assert meant_arguments(texts(engine(**OURS[source]), tensorrt)) == meant_arguments(expected_texts)
 
 
 def test_resnets_profile_is_that_of_its_configuration_as_its_guide_has_no_command() -> None:

@@ -64,12 +64,12 @@ def bert(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     return folder
 
 
-def locked(folder: FleetFolder) -> Lock:
+def lock_of(folder: FleetFolder) -> Lock:
     write_locks(open_project(folder.root, "dev"))
     return load_lock(folder.root / "locks/dev/sentences.lock.yaml")
 
 
-def decided(folder: FleetFolder) -> EndpointContext:
+def endpoint_context(folder: FleetFolder) -> EndpointContext:
     project = open_project(folder.root, "dev")
     context, _ = locked_context(project, project.load("sentences"))
     return context
@@ -99,7 +99,7 @@ class TestPlan:
         assert "# a SageMaker Processing job runs the image on ml.g5.xlarge" in text
 
     def test_json_has_the_key_of_the_lock_and_the_exact_arguments(self, bert: FleetFolder) -> None:
-        engine = locked(bert).archives["bert"].engines["bert"]
+        engine = lock_of(bert).archives["bert"].engines["bert"]
         [document] = json.loads(run("plan", "--env", "dev", "--format", "json"))
         assert document["key"] == engine.key
         assert document["onnx_digest"] == engine.onnx
@@ -124,7 +124,7 @@ class TestPlan:
 
 class TestExplain:
     def test_each_argument_has_its_reason_and_its_price(self, bert: FleetFolder) -> None:
-        locked(bert)
+        lock_of(bert)
         text = run("explain", "sentences", "bert", "--env", "dev")
         assert "# `precision: fp16`: layers may compute in fp16 where that is faster; rounded to" in text
         assert "samples/common/sampleOptions.cpp" in text
@@ -138,16 +138,16 @@ class TestExplain:
 class TestShow:
     def test_sizes_are_written_in_the_unit_that_fits(self, bert: FleetFolder) -> None:
         written_workspaces = [
-            decided(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]
+            endpoint_context(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]
         ]
         bert.spec(base=SPEC.replace("14000MiB", "8192MiB"))
         written_workspaces += [
-            decided(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]
+            endpoint_context(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]
         ]
         assert written_workspaces == ["14000MiB", "8GiB"]
 
     def test_what_is_decided_of_an_engine_has_its_reasons(self, bert: FleetFolder) -> None:
-        lock, context = locked(bert), decided(bert)
+        lock, context = lock_of(bert), endpoint_context(bert)
         shown_decisions = {
             decision.what: decision
             for decision in decisions(context, Deployment.of(context.environment), PriceBook())
@@ -161,8 +161,8 @@ class TestShow:
 
 class TestLock:
     def test_the_resolved_engine_is_the_one_of_the_lock(self, bert: FleetFolder) -> None:
-        engine = locked(bert).archives["bert"].engines["bert"]
-        [resolved_engine] = resolved_engines(decided(bert))
+        engine = lock_of(bert).archives["bert"].engines["bert"]
+        [resolved_engine] = resolved_engines(endpoint_context(bert))
         assert (resolved_engine.build.key, resolved_engine.build.onnx, resolved_engine.size) == (
             engine.key,
             engine.onnx,
@@ -187,7 +187,7 @@ class TestLock:
     def test_a_spec_that_leads_to_another_engine_wants_another_lock(
         self, bert: FleetFolder, old: str, new: str
     ) -> None:
-        locked(bert)
+        lock_of(bert)
         assert "FL391" not in findings(bert)
         bert.write("model_specs/sentences.yaml", SPEC.replace(old, new))
         [message] = findings(bert)["FL391"]
@@ -196,20 +196,20 @@ class TestLock:
     def test_all_copies_of_a_repository_share_one_engine(self, bert: FleetFolder) -> None:
         copies = SPEC.replace("archive: bert", "archive: bert\n    copies: 3")
         bert.write("model_specs/sentences.yaml", copies + "mode: multi-model\n")
-        archives = locked(bert).archives
-        [engine] = resolved_engines(decided(bert))
+        archives = lock_of(bert).archives
+        [engine] = resolved_engines(endpoint_context(bert))
         keys = {engine.key for archive in archives.values() for engine in archive.engines.values()}
         assert len(archives) == 3 and keys == {engine.build.key}
         assert "FL391" not in findings(bert)
 
     def test_at_deploy_it_is_an_error(self, bert: FleetFolder) -> None:
-        locked(bert)
+        lock_of(bert)
         bert.write("model_specs/sentences.yaml", SPEC.replace("fp16", "fp32"))
         severities = {finding.code: finding.severity for finding in bert.findings()}
         assert severities["FL391"] is Severity.ERROR
 
     def test_a_promoted_lock_says_where_it_comes_from(self, bert: FleetFolder) -> None:
-        lock = locked(bert).model_dump(mode="json", exclude_defaults=True)
+        lock = lock_of(bert).model_dump(mode="json", exclude_defaults=True)
         bert.write("locks/dev/sentences.lock.yaml", yaml.safe_dump({**lock, "promoted_from": "staging"}))
         bert.write("model_specs/sentences.yaml", SPEC.replace("g5.xlarge", "g6.xlarge"))
         [message] = findings(bert)["FL391"]
@@ -225,7 +225,7 @@ class TestLock:
 
 class TestCheck:
     def test_an_engine_stands_in_for_the_plan_and_its_version_directory(self, bert: FleetFolder) -> None:
-        locked(bert)
+        lock_of(bert)
         assert findings(bert) == {}
 
     def test_a_wrong_input_name_is_said_at_its_line(self, bert: FleetFolder) -> None:
@@ -290,7 +290,7 @@ class TestShapes:
     ) -> None:
         bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", written_text, 1))
         with pytest.raises(FindingsError) as refusal:
-            decided(bert)
+            endpoint_context(bert)
         assert [finding.message for finding in refusal.value.findings] == [
             f"`models[0].engines[0].shapes.token_ids[{number}]` is {value}:"
             " write the dimensions with `x` between them, each 1 or more: `16x3x224x224`"
@@ -300,4 +300,4 @@ class TestShapes:
     def test_too_few_are_counted(self, bert: FleetFolder) -> None:
         bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", "[1x128, 16x128]", 1))
         with pytest.raises(FindingsError, match="must have at least 3 items, and has 2"):
-            decided(bert)
+            endpoint_context(bert)

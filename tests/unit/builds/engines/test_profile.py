@@ -14,16 +14,16 @@ from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.stream import Stream
 from triton_fleet.spec.engine import Engine
 
-BATCHED = """
+BATCHED_MODEL = """
 max_batch_size: 16
 input { name: "ids" data_type: TYPE_INT32 dims: [ 128 ] }
 output { name: "out" data_type: TYPE_FP32 dims: [ 128, 384 ] }
 """
-FIXED = 'input { name: "images" data_type: TYPE_FP32 dims: [ 1, 3, 640, 640 ] }'
+FIXED_SHAPE = 'input { name: "images" data_type: TYPE_FP32 dims: [ 1, 3, 640, 640 ] }'
 IDS = ["1x128", "8x128", "16x128"]
 
 
-def config(text: str = BATCHED) -> ParsedConfig:
+def config(text: str = BATCHED_MODEL) -> ParsedConfig:
     return parsed_config(text.encode(), Path("bert/config.pbtxt"), "bert")
 
 
@@ -33,17 +33,19 @@ def graph(inputs: Tensors, outputs: Tensors | None = None) -> OnnxHeader:
 
 
 def of_profile(
-    text: str = BATCHED, header: OnnxHeader | None = None, **shapes: list[str]
+    text: str = BATCHED_MODEL, header: OnnxHeader | None = None, **shapes: list[str]
 ) -> list[tuple[str, bool]]:
     engine = Engine.model_validate({"model": "bert", "onnx": "bert.onnx", "shapes": shapes})
-    return said(profile_misfits(engine, config(text), header))
+    return profile_rows(profile_misfits(engine, config(text), header))
 
 
-def of_graph(header: OnnxHeader, text: str = BATCHED, tensorrt: str = "10.9.0.34") -> list[tuple[str, bool]]:
-    return said(graph_misfits(config(text), header, tensorrt))
+def of_graph(
+    header: OnnxHeader, text: str = BATCHED_MODEL, tensorrt: str = "10.9.0.34"
+) -> list[tuple[str, bool]]:
+    return profile_rows(graph_misfits(config(text), header, tensorrt))
 
 
-def said(result: object) -> list[tuple[str, bool]]:
+def profile_rows(result: object) -> list[tuple[str, bool]]:
     misfits = list(result)  # type: ignore[call-overload]
     assert all(isinstance(misfit, Misfit) and misfit.hint for misfit in misfits)
     return [(misfit.message, misfit.certain) for misfit in misfits]
@@ -52,7 +54,7 @@ def said(result: object) -> list[tuple[str, bool]]:
 def test_shapes_that_fit_are_not_spoken_of() -> None:
     assert of_profile(ids=IDS) == []
     assert of_profile(header=graph({"ids": (INT32, ["n", 128])}), ids=IDS) == []
-    assert of_profile(FIXED) == []
+    assert of_profile(FIXED_SHAPE) == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_a_model_that_batches_needs_shapes_even_if_nothing_names_its_inputs() ->
 def test_inputs_that_hold_a_shape_or_are_ragged_are_not_compared() -> None:
     shape = 'input { name: "size" data_type: TYPE_INT32 dims: [ 2 ] is_shape_tensor: true }'
     text = 'input { name: "flat" data_type: TYPE_FP32 dims: [ -1 ] allow_ragged_batch: true }'
-    assert of_profile(BATCHED + shape + text, ids=IDS) == []
+    assert of_profile(BATCHED_MODEL + shape + text, ids=IDS) == []
 
 
 def test_a_reshape_is_what_the_plan_has() -> None:
@@ -140,7 +142,7 @@ def test_a_reshape_is_what_the_plan_has() -> None:
 def test_preferred_batches_are_within_the_shapes_and_one_is_the_usual(
     preferred_text: str, expected_rows: list[tuple[str, bool]]
 ) -> None:
-    text = f"{BATCHED} dynamic_batching {{ preferred_batch_size: [ {preferred_text} ] }}"
+    text = f"{BATCHED_MODEL} dynamic_batching {{ preferred_batch_size: [ {preferred_text} ] }}"
     assert of_profile(text, ids=IDS) == expected_rows
 
 
@@ -182,6 +184,6 @@ def test_dims_and_batches_of_the_config_fit_the_onnx_model(dims: list[object], f
 
 
 def test_a_smallest_batch_is_looked_at_in_each_input() -> None:
-    second = BATCHED + 'input { name: "mask" data_type: TYPE_INT32 dims: [ 128 ] }'
+    second = BATCHED_MODEL + 'input { name: "mask" data_type: TYPE_INT32 dims: [ 128 ] }'
     message = "the smallest batch of 'mask' is 2: a call with one item is refused"
     assert of_profile(second, ids=IDS, mask=["2x128", *IDS[1:]]) == [(message, False)]

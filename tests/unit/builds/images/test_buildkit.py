@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_builds import DIGEST, SPEC, START, image_findings, image_folder, shortened
+from tests.support.image_builds import DIGEST, SPEC, START, image_findings, image_folder, short_rows
 from triton_fleet.findings import Finding
 
 
@@ -27,7 +27,7 @@ class TestFrontend:
         ],
     )
     def test_another_one_is_an_error(self, tmp_path: Path, above: str) -> None:
-        assert shortened(findings(tmp_path, f"{above}\n{START}")) == [("FL982", 1, "error")]
+        assert short_rows(findings(tmp_path, f"{above}\n{START}")) == [("FL982", 1, "error")]
 
     def test_the_message_names_it_and_the_hint_what_to_write(self, tmp_path: Path) -> None:
         (finding,) = findings(tmp_path, f"# syntax=evil/frontend:latest\n{START}")
@@ -38,15 +38,15 @@ class TestFrontend:
 
     def test_below_a_shebang_and_other_directives_it_counts_too(self, tmp_path: Path) -> None:
         text = f"#!/bin/x\n# escape=`\n# syntax=evil/frontend\n{START}RUN a \\\n b\n"
-        assert shortened(findings(tmp_path, text)) == [("FL982", 3, "error")]
+        assert short_rows(findings(tmp_path, text)) == [("FL982", 3, "error")]
 
     @pytest.mark.parametrize("above", ["// syntax=evil/frontend\n", '{"syntax": "evil/frontend"}\n'])
     def test_in_another_form_it_is_an_error(self, tmp_path: Path, above: str) -> None:
-        assert ("FL923", 1, "error") in shortened(findings(tmp_path, f"{above}{START}"))
+        assert ("FL923", 1, "error") in short_rows(findings(tmp_path, f"{above}{START}"))
 
     @pytest.mark.parametrize("image", ["docker/dockerfile:1", "docker.io/docker/dockerfile"])
     def test_that_of_docker_without_a_digest_is_a_warning(self, tmp_path: Path, image: str) -> None:
-        assert shortened(findings(tmp_path, f"# syntax={image}\n{START}")) == [("FL926", 1, "warning")]
+        assert short_rows(findings(tmp_path, f"# syntax={image}\n{START}")) == [("FL926", 1, "warning")]
 
     def test_that_of_docker_with_a_digest_is_taken(self, tmp_path: Path) -> None:
         assert findings(tmp_path, f"# syntax=docker/dockerfile:1@{DIGEST}\n{START}") == []

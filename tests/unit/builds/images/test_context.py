@@ -45,7 +45,7 @@ def paths(context: BuildContext) -> list[str]:
     return [path for path in context.copyable if not path.endswith("ockerfile") and path != ".dockerignore"]
 
 
-def only(context: BuildContext) -> Finding:
+def only_finding(context: BuildContext) -> Finding:
     (finding,) = context.findings
     return finding
 
@@ -133,7 +133,7 @@ class TestIgnoreFile:
     def test_what_docker_refuses_is_found(
         self, tmp_path: Path, content: bytes, line: int | None, message: str
     ) -> None:
-        finding = only(read_context(image_folder(tmp_path, START, {".dockerignore": content})))
+        finding = only_finding(read_context(image_folder(tmp_path, START, {".dockerignore": content})))
         assert (finding.code, finding.file, finding.line, finding.message) == (
             "FL940",
             tmp_path / ".dockerignore",
@@ -144,7 +144,7 @@ class TestIgnoreFile:
     def test_a_link_in_its_place_is_found(self, tmp_path: Path) -> None:
         image_folder(tmp_path, START, {"other": "*\n"})
         (tmp_path / ".dockerignore").symlink_to("other")
-        assert only(read_context(tmp_path)).code == "FL940"
+        assert only_finding(read_context(tmp_path)).code == "FL940"
 
     @given(
         st.lists(st.text(alphabet="ab/*!", min_size=1, max_size=6), max_size=5).map("\n".join),
@@ -176,13 +176,13 @@ class TestFindings:
     ) -> None:
         folder = image_folder(tmp_path / "folder", START, FILES)
         (folder / "link").symlink_to(folder / "a.txt")
-        assert only(read_context(folder)).file == folder / "link"
+        assert only_finding(read_context(folder)).file == folder / "link"
 
     def test_links_that_lead_out_together_are_found(self, tmp_path: Path) -> None:
         folder = image_folder(tmp_path / "folder", START, FILES)
         (folder / "b/here").symlink_to(".")
         (folder / "deep").symlink_to("b/here/../../x")
-        assert only(read_context(folder)).file == folder / "deep"
+        assert only_finding(read_context(folder)).file == folder / "deep"
 
     def test_a_pipe_and_a_socket_are_found(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         image_folder(tmp_path, START)
@@ -200,7 +200,7 @@ class TestFindings:
     def test_a_name_that_is_no_text_is_found(self, tmp_path: Path, name: bytes) -> None:
         image_folder(tmp_path, START)
         (tmp_path / os.fsdecode(name)).touch()
-        assert "control characters" in only(read_context(tmp_path)).message
+        assert "control characters" in only_finding(read_context(tmp_path)).message
 
     def test_a_long_path_is_found_and_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         image_folder(tmp_path, START)
@@ -208,7 +208,7 @@ class TestFindings:
         for _ in range(20):
             Path("n" * 250).mkdir()
             monkeypatch.chdir("n" * 250)
-        finding = only(read_context(tmp_path))
+        finding = only_finding(read_context(tmp_path))
         assert (finding.code, finding.file) == ("FL938", tmp_path)
         assert finding.message.startswith("a path in it is longer than 1024 bytes: 'nnn")
 
@@ -244,7 +244,7 @@ class TestFindings:
         ]
 
     def test_a_folder_that_does_not_exist_is_found(self, tmp_path: Path) -> None:
-        assert only(read_context(tmp_path / "missing")).code == "FL938"
+        assert only_finding(read_context(tmp_path / "missing")).code == "FL938"
 
 
 class TestLimits:
@@ -261,7 +261,7 @@ class TestLimits:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: int, message: str
     ) -> None:
         monkeypatch.setattr(context_module, name, limit)
-        finding = only(context(tmp_path, "*.nothing\n"))
+        finding = only_finding(context(tmp_path, "*.nothing\n"))
         assert finding.code == "FL939"
         assert finding.message == f"the build context is too large: {message}"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_builds import DIGEST, START, image_findings, image_folder, shortened
+from tests.support.image_builds import DIGEST, START, image_findings, image_folder, short_rows
 from triton_fleet.builds.images import context as context_module
 from triton_fleet.findings import Finding
 
@@ -24,8 +24,8 @@ def findings(tmp_path: Path, text: str, files: Mapping[str, str] = FILES, **argu
     return image_findings(image_folder(tmp_path, f"{START}{text}\n", files), arguments=arguments)
 
 
-def found(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | None, str]]:
-    return shortened(findings(tmp_path, text, FILES, **arguments))
+def finding_rows(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | None, str]]:
+    return short_rows(findings(tmp_path, text, FILES, **arguments))
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def found(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | 
     ],
 )
 def test_what_exists_is_taken(tmp_path: Path, text: str) -> None:
-    assert found(tmp_path, text) == []
+    assert finding_rows(tmp_path, text) == []
 
 
 def test_the_spec_gives_an_argument_its_value(tmp_path: Path) -> None:
-    assert found(tmp_path, "ARG NAME=gone\nCOPY app/${NAME}.py /", NAME="main") == []
+    assert finding_rows(tmp_path, "ARG NAME=gone\nCOPY app/${NAME}.py /", NAME="main") == []
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_a_folder_whose_files_are_all_kept_out_is_an_error(tmp_path: Path) -> No
 def test_what_cannot_be_sent_is_reported_once(tmp_path: Path) -> None:
     image_folder(tmp_path, START, FILES)
     (tmp_path / "link").symlink_to("/etc/passwd")
-    assert [code for code, _, _ in found(tmp_path, "COPY link /")] == ["FL938"]
+    assert [code for code, _, _ in finding_rows(tmp_path, "COPY link /")] == ["FL938"]
 
 
 def test_a_wildcard_that_copies_nothing_is_a_warning(tmp_path: Path) -> None:
-    assert found(tmp_path, "COPY *.whl gone* /") == [("FL929", 3, "warning")]
+    assert finding_rows(tmp_path, "COPY *.whl gone* /") == [("FL929", 3, "warning")]
 
 
 @pytest.mark.parametrize(
@@ -113,22 +113,22 @@ def test_a_path_that_leads_out_is_an_error_that_names_what_docker_would_copy(
 def test_a_path_behind_a_link_is_taken(tmp_path: Path) -> None:
     image_folder(tmp_path, START, FILES)
     (tmp_path / "link").symlink_to("app")
-    assert found(tmp_path, "COPY link/main.py link /") == []
+    assert finding_rows(tmp_path, "COPY link/main.py link /") == []
 
 
 def test_a_copy_without_a_destination_is_an_error(tmp_path: Path) -> None:
-    assert found(tmp_path, "COPY app") == [("FL921", 3, "error")]
+    assert finding_rows(tmp_path, "COPY app") == [("FL921", 3, "error")]
 
 
 def test_a_pattern_that_docker_refuses_is_an_error(tmp_path: Path) -> None:
-    assert found(tmp_path, "COPY a[ /") == [("FL921", 3, "error")]
+    assert finding_rows(tmp_path, "COPY a[ /") == [("FL921", 3, "error")]
 
 
 def test_of_a_context_that_is_not_read_to_its_end_no_file_is_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(context_module, "MAX_CONTEXT_FILES", 1)
-    assert [code for code, _, _ in found(tmp_path, "COPY requirements.txt /")] == ["FL939"]
+    assert [code for code, _, _ in finding_rows(tmp_path, "COPY requirements.txt /")] == ["FL939"]
 
 
 class TestMounts:
@@ -146,7 +146,7 @@ class TestMounts:
         ],
     )
     def test_what_exists_is_taken(self, tmp_path: Path, mount: str) -> None:
-        assert found(tmp_path, f"RUN --mount={mount} ls") == []
+        assert finding_rows(tmp_path, f"RUN --mount={mount} ls") == []
 
     @pytest.mark.parametrize(
         ("mount", "code", "message"),
@@ -179,7 +179,7 @@ class TestStages:
     @pytest.mark.parametrize("origin", ["tool", "TOOL", "0", "1"])
     def test_a_stage_is_named_or_counted(self, tmp_path: Path, origin: str) -> None:
         text = f"{self.ABOVE}{START.splitlines()[1]}\nCOPY --from={origin} missing /\n"
-        assert found(tmp_path, text) == []
+        assert finding_rows(tmp_path, text) == []
 
     @pytest.mark.parametrize(
         ("origin", "message"),
@@ -214,14 +214,14 @@ class TestTriggers:
     def test_what_it_reads_elsewhere_is_checked(
         self, tmp_path: Path, trigger: str, code: str, severity: str
     ) -> None:
-        assert found(tmp_path, f"ONBUILD {trigger}") == [(code, 3, severity)]
+        assert finding_rows(tmp_path, f"ONBUILD {trigger}") == [(code, 3, severity)]
 
     @pytest.mark.parametrize(
         "trigger",
         ["COPY --from=0 /a /b", "COPY missing /b", f"COPY --from=alpine@{DIGEST} /a /b", "ENV A=1"],
     )
     def test_stages_and_paths_are_those_of_the_later_stage(self, tmp_path: Path, trigger: str) -> None:
-        assert found(tmp_path, f"ONBUILD {trigger}") == []
+        assert finding_rows(tmp_path, f"ONBUILD {trigger}") == []
 
 
 class TestDownloads:
@@ -233,7 +233,7 @@ class TestDownloads:
         )
 
     def test_one_with_a_checksum_is_taken(self, tmp_path: Path) -> None:
-        assert found(tmp_path, f"ADD --checksum=sha256:{'0' * 64} https://host/x /") == []
+        assert finding_rows(tmp_path, f"ADD --checksum=sha256:{'0' * 64} https://host/x /") == []
 
     def test_a_git_repository_is_one(self, tmp_path: Path) -> None:
-        assert found(tmp_path, "ADD git@github.com:a/b.git /") == [("FL932", 3, "warning")]
+        assert finding_rows(tmp_path, "ADD git@github.com:a/b.git /") == [("FL932", 3, "warning")]

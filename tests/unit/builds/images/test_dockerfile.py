@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_builds import START, TRITON, image_folder, parsed
+from tests.support.image_builds import START, TRITON, image_folder, parse_sample
 from triton_fleet.builds.images.dockerfile import MAX_DOCKERFILE_BYTES, read_dockerfile
 from triton_fleet.builds.images.instruction import Instruction, assignments
 from triton_fleet.builds.images.lines import Directive
@@ -15,9 +15,9 @@ from triton_fleet.findings import FindingsError
 from triton_fleet.spec.image import TRITON_IMAGE
 
 
-def only(text: str) -> Instruction:
+def last_instruction(text: str) -> Instruction:
     """The last instruction of a text."""
-    return parsed(f"FROM a\n{text}").instructions[-1]
+    return parse_sample(f"FROM a\n{text}").instructions[-1]
 
 
 def refusal(folder: Path) -> FindingsError:
@@ -29,15 +29,15 @@ def refusal(folder: Path) -> FindingsError:
 class TestLines:
     def test_an_instruction_has_the_line_where_it_begins(self) -> None:
         text = "# comment\n\nFROM a\nRUN one && \\\n    # in between\n\n  two\n\nENV A=1\n"
-        rows = [(instruction.keyword, instruction.line) for instruction in parsed(text).instructions]
+        rows = [(instruction.keyword, instruction.line) for instruction in parse_sample(text).instructions]
         assert rows == [("FROM", 3), ("RUN", 4), ("ENV", 9)]
 
     def test_continued_lines_are_joined_without_comments_and_empty_lines(self) -> None:
-        assert only("RUN one && \\\n    # in between\n\n  two").raw == "one &&   two"
+        assert last_instruction("RUN one && \\\n    # in between\n\n  two").raw == "one &&   two"
 
     def test_an_escaped_backslash_at_the_end_continues_nothing(self) -> None:
         assert [
-            instruction.keyword for instruction in parsed("FROM a\nRUN dir C:\\\\\nUSER b").instructions
+            instruction.keyword for instruction in parse_sample("FROM a\nRUN dir C:\\\\\nUSER b").instructions
         ] == [
             "FROM",
             "RUN",
@@ -45,13 +45,13 @@ class TestLines:
         ]
 
     def test_white_space_may_follow_the_sign_that_continues_a_line(self) -> None:
-        assert only("RUN a \\  \t\n b").raw == "a  b"
+        assert last_instruction("RUN a \\  \t\n b").raw == "a  b"
 
     def test_lines_may_end_as_on_windows(self) -> None:
-        assert only("RUN a \\\r\n b\r\n").raw == "a  b"
+        assert last_instruction("RUN a \\\r\n b\r\n").raw == "a  b"
 
     def test_keywords_are_in_any_case_and_may_be_indented(self) -> None:
-        assert only("  copy a b").keyword == "COPY"
+        assert last_instruction("  copy a b").keyword == "COPY"
 
     def test_a_byte_order_mark_is_left_out(self, tmp_path: Path) -> None:
         image_folder(tmp_path, "\ufeffFROM a")
@@ -61,7 +61,7 @@ class TestLines:
 
 class TestDirectives:
     def test_syntax_and_escape_are_read_at_the_top(self) -> None:
-        dockerfile = parsed("# syntax=docker/dockerfile:1\n# Escape = `\nFROM a\nRUN x `\n y\n")
+        dockerfile = parse_sample("# syntax=docker/dockerfile:1\n# Escape = `\nFROM a\nRUN x `\n y\n")
         assert dockerfile.directives == {
             "syntax": Directive("docker/dockerfile:1", 1),
             "escape": Directive("`", 2),
@@ -70,7 +70,7 @@ class TestDirectives:
 
     @pytest.mark.parametrize("above", ["# a comment\n", "\n", "FROM a\n"])
     def test_below_anything_else_a_directive_is_a_comment(self, above: str) -> None:
-        assert parsed(f"{above}# escape=`\n").directives == {}
+        assert parse_sample(f"{above}# escape=`\n").directives == {}
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -80,7 +80,7 @@ class TestDirectives:
         ],
     )
     def test_what_docker_refuses_is_found(self, text: str, message: str) -> None:
-        assert [finding.message for finding in parsed(text).findings] == [message]
+        assert [finding.message for finding in parse_sample(text).findings] == [message]
 
 
 class TestInstructions:
@@ -99,17 +99,17 @@ class TestInstructions:
     def test_arguments_are_in_exec_or_in_shell_form(
         self, text: str, arguments: tuple[str, ...], exec_form: bool
     ) -> None:
-        instruction = only(text)
+        instruction = last_instruction(text)
         assert (instruction.arguments, instruction.exec_form) == (arguments, exec_form)
 
     def test_flags_come_before_the_arguments(self) -> None:
-        instruction = only('COPY --from=build --chown="a:b" --link x --y z')
+        instruction = last_instruction('COPY --from=build --chown="a:b" --link x --y z')
         assert instruction.flags == (("from", "build"), ("chown", "a:b"), ("link", ""))
         assert instruction.arguments == ("x", "--y", "z")
         assert (instruction.flag("from"), instruction.flag("none")) == ("build", None)
 
     def test_two_hyphens_end_the_flags(self) -> None:
-        instruction = only("COPY --link -- --a b")
+        instruction = last_instruction("COPY --link -- --a b")
         assert (instruction.flags, instruction.arguments) == ((("link", ""),), ("--a", "b"))
 
     @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ class TestInstructions:
     def test_assignments_are_names_and_raw_values(
         self, text: str, pairs: list[tuple[str, str | None]]
     ) -> None:
-        assert list(assignments(only(text))) == pairs
+        assert list(assignments(last_instruction(text))) == pairs
 
 
 class TestHeredocs:
@@ -132,7 +132,7 @@ class TestHeredocs:
         "text", ["RUN <<EOF", "COPY <<a <<-'b' /dest/", "ONBUILD RUN <<EOF", "ADD 3<<x /"]
     )
     def test_one_is_refused_and_no_line_below_it_is_read(self, text: str) -> None:
-        dockerfile = parsed(f"FROM a\n{text}\nCOPY --from=x y\nEOF\nUSER b\n")
+        dockerfile = parse_sample(f"FROM a\n{text}\nCOPY --from=x y\nEOF\nUSER b\n")
         assert [instruction.keyword for instruction in dockerfile.instructions] == ["FROM"]
         (finding,) = dockerfile.findings
         assert (finding.code, finding.line) == ("FL921", 2)
@@ -142,14 +142,14 @@ class TestHeredocs:
         "text", ['RUN echo "<<EOF"', "RUN x=$((1<<2))", "RUN cat <<<word", 'RUN ["<<EOF"]', "ENV A=<<EOF"]
     )
     def test_what_only_looks_like_one_is_none(self, text: str) -> None:
-        assert [instruction.keyword for instruction in parsed(f"FROM a\n{text}\nUSER b").instructions][
+        assert [instruction.keyword for instruction in parse_sample(f"FROM a\n{text}\nUSER b").instructions][
             -1
         ] == "USER"
 
 
 class TestStages:
     def test_each_from_begins_one(self) -> None:
-        first, second = parsed(
+        first, second = parse_sample(
             "FROM --platform=linux/amd64 a:1 AS Build\nRUN x\nFROM b\nUSER c\nCMD d\n"
         ).stages
         assert (first.index, first.base, first.name, first.platform) == (0, "a:1", "build", "linux/amd64")
@@ -168,24 +168,24 @@ class TestStages:
         ],
     )
     def test_arguments_before_it_have_their_values(self, above: str, base: str, image: str) -> None:
-        (stage,) = parsed(f"{above}\nFROM {base}\n", TAG="2").stages
+        (stage,) = parse_sample(f"{above}\nFROM {base}\n", TAG="2").stages
         assert (stage.base, stage.image, stage.unset) == (base, image, frozenset())
 
     def test_an_argument_that_is_not_declared_has_no_value(self) -> None:
-        (stage,) = parsed(f"FROM ${{{TRITON_IMAGE}}}").stages
+        (stage,) = parse_sample(f"FROM ${{{TRITON_IMAGE}}}").stages
         assert (stage.image, stage.unset) == (None, frozenset([TRITON_IMAGE]))
 
     def test_the_lineage_leads_from_the_base_to_the_last_stage(self) -> None:
         text = "FROM a AS one\nFROM b AS other\nFROM ONE AS two\nFROM two\n"
-        assert [stage.index for stage in parsed(text).lineage] == [0, 2, 3]
+        assert [stage.index for stage in parse_sample(text).lineage] == [0, 2, 3]
 
     def test_of_two_stages_of_one_name_the_later_one_is_the_base(self) -> None:
-        dockerfile = parsed("FROM a AS x\nFROM b AS X\nFROM x\n")
+        dockerfile = parse_sample("FROM a AS x\nFROM b AS X\nFROM x\n")
         assert dockerfile.stages[-1].below == 1
         assert dockerfile.stage("x") == dockerfile.stages[1]
 
     def test_a_stage_that_is_named_as_its_image_is_not_its_own_base(self) -> None:
-        assert [stage.below for stage in parsed("FROM a AS a\nFROM a\n").stages] == [None, 0]
+        assert [stage.below for stage in parse_sample("FROM a AS a\nFROM a\n").stages] == [None, 0]
 
 
 class TestMistakes:
@@ -209,11 +209,11 @@ class TestMistakes:
     def test_each_is_a_finding_with_its_line(
         self, text: str, code: str, line: int | None, message: str
     ) -> None:
-        (finding,) = parsed(text).findings
+        (finding,) = parse_sample(text).findings
         assert (finding.code, finding.line, finding.message) == (code, line, message)
 
     def test_a_word_that_is_almost_an_instruction_has_a_hint(self) -> None:
-        (finding,) = parsed("FROM a\nCOPPY a b").findings
+        (finding,) = parse_sample("FROM a\nCOPPY a b").findings
         assert finding.hint == "did you mean `COPY`?"
 
     def test_a_missing_file_names_what_to_write(self, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ FILES = (
     "usr/local/cuda-12.9/targets/x86_64-linux/lib/libcudart.so.12",
     "usr/bin/serve",
 )
-ANYTHING = st.recursive(
+JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
@@ -244,7 +244,7 @@ def test_paths_without_a_fact_cost_no_memory(monkeypatch: pytest.MonkeyPatch) ->
     assert facts_of_paths([(f"usr/share/{number}" for number in range(1000))]).backends is None
 
 
-@given(st.dictionaries(st.text(), ANYTHING), ANYTHING, ANYTHING, ANYTHING)
+@given(st.dictionaries(st.text(), JSON_VALUES), JSON_VALUES, JSON_VALUES, JSON_VALUES)
 def test_any_json_is_a_configuration(
     extra: dict[str, Any], env: object, labels: object, entrypoint: object
 ) -> None:

@@ -84,21 +84,21 @@ def digest(path: Path) -> str:
 def test_the_digest_changes_with_what_the_build_reads(tmp_path: Path) -> None:
     digests = [digest(folder(tmp_path))]
 
-    def changed() -> str:
+    def changed_digest() -> str:
         digests.append(digest(tmp_path))
         return digests[-1]
 
     (tmp_path / "a.txt").write_text("other")
-    assert changed() not in digests[:-1], "a content"
+    assert changed_digest() not in digests[:-1], "a content"
     (tmp_path / "a.txt").chmod(0o755)
-    assert changed() not in digests[:-1], "a mode"
+    assert changed_digest() not in digests[:-1], "a mode"
     (tmp_path / "a.txt").rename(tmp_path / "z.txt")
-    assert changed() not in digests[:-1], "a name"
+    assert changed_digest() not in digests[:-1], "a name"
     (tmp_path / "b/link").unlink()
     (tmp_path / "b/link").symlink_to("c")
-    assert changed() not in digests[:-1], "the target of a link"
+    assert changed_digest() not in digests[:-1], "the target of a link"
     (tmp_path / "Dockerfile").write_text(f"{START}RUN x\n")
-    assert changed() not in digests[:-1], "the Dockerfile"
+    assert changed_digest() not in digests[:-1], "the Dockerfile"
 
 
 def test_the_digest_stays_where_the_build_reads_the_same(tmp_path: Path) -> None:

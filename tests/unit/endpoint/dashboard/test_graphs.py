@@ -18,14 +18,14 @@ from triton_fleet.endpoint.dashboard.triton import MAX_MODELS, TRITON_GRAPHS
 
 MULTI_MODEL = SPEC.replace("triton:", "mode: multi-model\ntriton:")
 TARGETS = "invocations_per_instance: 600, concurrent_requests: 4, cpu_utilization: 50"
-SCALED = f"scaling: {{min: 1, max: 4, {TARGETS}, gpu_utilization: 60}}\n"
+SCALING_KEYS = f"scaling: {{min: 1, max: 4, {TARGETS}, gpu_utilization: 60}}\n"
 KINDS = {
     "gpu": SPEC,
     "cpu": SPEC.replace("g5", "c5"),
     "multi-model": MULTI_MODEL,
     "multi-model on CPUs": MULTI_MODEL.replace("g5", "c5"),
     "several GPUs": SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge"),
-    "scaled": SPEC + SCALED,
+    "scaled": SPEC + SCALING_KEYS,
 }
 ALARMS = (
     Alarm(
@@ -73,7 +73,7 @@ ALARMS = (
         drawn=8,
     ),
 )
-RED, ORANGE, GREY = "#d62728", "#ff7f0e", "#7f7f7f"
+RED_COLOR, ORANGE, GREY = "#d62728", "#ff7f0e", "#7f7f7f"
 
 
 def dashboard(folder: FleetFolder, keys: str = "", *, base: str = SPEC) -> Dashboard:
@@ -154,12 +154,12 @@ def test_thresholds_are_drawn_on_the_graphs_of_their_metrics(folder: FleetFolder
     dashboard = Dashboard(replace(folder.resolve(), alarms=ALARMS))
     assert dashboard.annotations() == {
         "Model latency, ms": [
-            (1000, "p99: critical > 1000 ms", RED),
+            (1000, "p99: critical > 1000 ms", RED_COLOR),
             (200, "p99: warning > 200 ms", ORANGE),
         ],
-        "Failed invocations, %": [(1, "5XX: critical > 1%", RED)],
+        "Failed invocations, %": [(1, "5XX: critical > 1%", RED_COLOR)],
         "GPU, %": [(90, "utilisation: warning > 90%", ORANGE)],
-        "Instances running and desired": [(2, "desired 2", GREY), (4, "critical ≥ 4", RED)],
+        "Instances running and desired": [(2, "desired 2", GREY), (4, "critical ≥ 4", RED_COLOR)],
         "Triton: requests waiting": [(8, "warning > 8", ORANGE)],
     }
 
@@ -180,7 +180,7 @@ def test_a_floor_is_told_from_a_ceiling(folder: FleetFolder) -> None:
 
 
 def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None:
-    keys = SCALED.replace(
+    keys = SCALING_KEYS.replace(
         "gpu_utilization: 60",
         "gpu_utilization: 60, schedules: [{name: day, at: 'cron(0 8 * * ? *)', min: 2}]",
     )
@@ -195,7 +195,7 @@ def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None
 
 
 def test_annotations_of_one_value_are_one_in_the_most_severe_colour(folder: FleetFolder) -> None:
-    folder.spec(SCALED, base=KINDS["several GPUs"])
+    folder.spec(SCALING_KEYS, base=KINDS["several GPUs"])
     alarm = replace(ALARMS[4], severity="warning")
     dashboard = Dashboard(replace(folder.resolve(), alarms=(alarm, ALARMS[1], replace(ALARMS[0], drawn=200))))
     assert dashboard.annotations()["Instances running and desired"] == [
@@ -203,7 +203,7 @@ def test_annotations_of_one_value_are_one_in_the_most_severe_colour(folder: Flee
         (4, "max 4, warning ≥ 4", ORANGE),
     ]
     assert dashboard.annotations()["Model latency, ms"] == [
-        (200, "p99: warning > 200 ms, p99: critical > 200 ms", RED)
+        (200, "p99: warning > 200 ms, p99: critical > 200 ms", RED_COLOR)
     ]
 
 

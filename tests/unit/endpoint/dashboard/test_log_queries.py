@@ -20,13 +20,13 @@ from triton_fleet.spec.endpoint import Mode
 QUERIES = [query for mode in Mode for query in (*saved_queries(mode), last_errors(mode))]
 HEAD = "1121 19:01:50.623994 1457 model_lifecycle.cc"
 LOADING = f'I{HEAD}:472] "loading: /opt/ml/model/::double:1"'
-LOADED = f"I{HEAD}:839] \"successfully loaded '/opt/ml/model/::double'\""
-FAILED = f"E{HEAD}:642] \"failed to load 'double' version 1: Internal: MemoryError: CUDA out of memory"
-STOPPED = (
+LOADED_LINE = f"I{HEAD}:839] \"successfully loaded '/opt/ml/model/::double'\""
+FAILED_LOAD = f"E{HEAD}:642] \"failed to load 'double' version 1: Internal: MemoryError: CUDA out of memory"
+STOPPED_LINE = (
     "error: creating server: Invalid argument - load failed for model 'double': version 1 is at UNAVAILABLE"
 )
-STARTED = f'I{HEAD}:293] "Started Sagemaker HTTPService at 0.0.0.0:8080"'
-WARNED = f'W{HEAD}:273] "Unable to allocate pinned system memory"'
+STARTED_LINE = f'I{HEAD}:293] "Started Sagemaker HTTPService at 0.0.0.0:8080"'
+WARNING_LINE = f'W{HEAD}:273] "Unable to allocate pinned system memory"'
 
 
 def python_of(pattern: str) -> re.Pattern[str]:
@@ -41,8 +41,8 @@ def errors(line: str) -> bool:
 @pytest.mark.parametrize(
     "line",
     [
-        FAILED,
-        STOPPED,
+        FAILED_LOAD,
+        STOPPED_LINE,
         "Traceback (most recent call last):",
         "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB",
         "OSError: [Errno 28] No space left on device",
@@ -52,20 +52,20 @@ def test_an_error_is_found_by_its_head_or_by_its_words(line: str) -> None:
     assert errors(line)
 
 
-@pytest.mark.parametrize("line", [LOADING, LOADED, STARTED, WARNED, "| server_id | triton |"])
+@pytest.mark.parametrize("line", [LOADING, LOADED_LINE, STARTED_LINE, WARNING_LINE, "| server_id | triton |"])
 def test_what_is_no_error_is_not_found(line: str) -> None:
     assert not errors(line)
 
 
 def test_errors_are_grouped_by_their_text() -> None:
-    match = python_of(MESSAGE).search(FAILED)
+    match = python_of(MESSAGE).search(FAILED_LOAD)
     assert match is not None
     assert match["text"].startswith("failed to load 'double' version 1: Internal: MemoryError")
-    assert python_of(MESSAGE).search(STOPPED) is None
+    assert python_of(MESSAGE).search(STOPPED_LINE) is None
 
 
 def test_a_start_is_from_loading_to_loaded_of_the_same_model() -> None:
-    matches = [python_of(STARTS).search(line) for line in (LOADING, LOADED, STARTED, FAILED)]
+    matches = [python_of(STARTS).search(line) for line in (LOADING, LOADED_LINE, STARTED_LINE, FAILED_LOAD)]
     assert [entry["model"] if entry else None for entry in matches] == ["/opt/ml/model/::double"] * 2 + [
         None
     ] * 2

@@ -23,12 +23,12 @@ from triton_fleet.context.alarms import Alarm
 from triton_fleet.endpoint.dashboard.triton import MAX_MODELS
 
 DIMENSIONS = "metrics: {triton_dimensions: [model, version, reason, gpu_uuid]}\n"
-SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60}\n"
+SCALING_KEYS = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60}\n"
 MULTI_MODEL = SPEC.replace("triton:", "mode: multi-model\ntriton:").replace("g5.xlarge", "g5.2xlarge")
 KINDS = {
     "gpu": SPEC,
     "cpu": SPEC.replace("g5", "c5"),
-    "scaled": SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge") + SCALED + DIMENSIONS,
+    "scaled": SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge") + SCALING_KEYS + DIMENSIONS,
     "multi-model": MULTI_MODEL + DIMENSIONS,
     "plain": SPEC + "metrics: {triton: false}\n",
 }

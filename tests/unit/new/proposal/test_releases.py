@@ -6,14 +6,14 @@ import pytest
 
 from tests.support.new_specs import CODE, GRAPH, TENSORS, NewSpecs, plan
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
-from tests.support.repository_archives import tar_of, zipped
+from tests.support.repository_archives import gzip_bytes, tar_of
 from triton_fleet.findings import FindingsError
 
 OPEN = graph_bytes({"x": (FLOAT, ["n", "m"])}, {"y": (FLOAT, ["n", "m"])}, nodes=[add("x", "x", "y")])
 VARIES = 'max_batch_size: 8 input [ { name: "x" data_type: TYPE_FP32 dims: [ -1 ] } ]'
 
 
-def named(capability: str) -> str:
+def release_of(capability: str) -> str:
     return f'cc_model_filenames {{ key: "{capability}" value: "a.plan" }}'
 
 
@@ -31,7 +31,7 @@ def test_a_plan_takes_the_newest_release_with_its_tensorrt_and_asks_for_its_gpu(
 
 
 def test_a_plan_that_is_named_for_one_gpu_takes_an_instance_with_it(new: NewSpecs) -> None:
-    new.tensorrt("bert", {"1/a.plan": plan(10, 9, 0, 34)}, named("8.6"))
+    new.tensorrt("bert", {"1/a.plan": plan(10, 9, 0, 34)}, release_of("8.6"))
     text = new.text()
     spec = new.spec()
     assert (spec.triton, spec.instance.type, spec.models[0].built_on) == (
@@ -44,7 +44,7 @@ def test_a_plan_that_is_named_for_one_gpu_takes_an_instance_with_it(new: NewSpec
 
 
 def test_of_a_number_that_several_gpus_have_it_is_not_said_which_built_it(new: NewSpecs) -> None:
-    new.tensorrt("bert", {"1/a.plan": plan(10, 9, 0, 34)}, named("8.9"))
+    new.tensorrt("bert", {"1/a.plan": plan(10, 9, 0, 34)}, release_of("8.9"))
     text = new.text()
     assert (new.spec().instance.type, new.spec().models[0].built_on) == ("ml.g6.xlarge", None)
     assert new.passes(text)
@@ -63,7 +63,7 @@ def test_a_python_environment_takes_a_release_with_its_python(new: NewSpecs) -> 
     environment = {"bin/activate": b"", "bin/python3.10": b"", "lib/python3.10/site-packages/x.py": b""}
     path = "$$TRITON_MODEL_DIRECTORY/env.tar.gz"
     parameter = f'parameters {{ key: "EXECUTION_ENV_PATH" value {{ string_value: "{path}" }} }}'
-    files = {"1/model.py": CODE, "env.tar.gz": zipped(tar_of(environment))}
+    files = {"1/model.py": CODE, "env.tar.gz": gzip_bytes(tar_of(environment))}
     new.model("embed", f'backend: "python" {TENSORS} {parameter}', files)
     text = new.text()
     assert new.spec().triton == "24.09"

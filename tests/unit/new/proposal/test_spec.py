@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import ROOT
 from tests.support.new_specs import CODE, PROD, NewSpecs
-from tests.support.zoo_repositories import copy_committed
+from tests.support.zoo_repositories import copy_repository
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.spec.endpoint import Mode
 
@@ -40,7 +40,7 @@ def test_a_folder_outside_of_the_reviewed_tree_is_refused(new: NewSpecs) -> None
 
 
 def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new: NewSpecs) -> None:
-    copy_committed(new.models)
+    copy_repository(new.models)
     for name in ("inception-v1", "resnet50", "image-classes"):
         (new.models / name).rename(new.fleet.root / name)
     new.python("other_one/classes")

@@ -8,7 +8,7 @@ from tests.support.policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
 from triton_fleet.catalog.prices import hosting_price
 from triton_fleet.findings import Severity
 
-UNPRICED = "ml.p6-b200.48xlarge"
+UNPRICED_TYPE = "ml.p6-b200.48xlarge"
 
 
 class TestCost:
@@ -69,22 +69,22 @@ class TestCost:
         self, fleet: PolicyFleet
     ) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
-        fleet.spec(instance=UNPRICED)
+        fleet.spec(instance=UNPRICED_TYPE)
         (finding,) = fleet.findings()
         assert (finding.code, finding.severity, finding.line) == ("FL994", Severity.WARNING, 3)
         assert finding.message == (
-            f"the catalog has no price of {UNPRICED} in us-east-1, so the cost is unknown;"
+            f"the catalog has no price of {UNPRICED_TYPE} in us-east-1, so the cost is unknown;"
             f" policies/platform.yaml:5 allows 20,000 USD a month {BY}"
         )
         assert finding.hint == (
             "write its price per hour into prices.yaml at the top of the fleet, with a `date` and"
-            f" `prices: {{us-east-1: {{{UNPRICED}: PRICE}}}}`{ASK}"
+            f" `prices: {{us-east-1: {{{UNPRICED_TYPE}: PRICE}}}}`{ASK}"
         )
 
     def test_what_the_hint_names_ends_the_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
-        fleet.spec(instance=UNPRICED)
-        own = f"date: 2026-11-01\nprices: {{us-east-1: {{{UNPRICED}: 20}}}}\n"
+        fleet.spec(instance=UNPRICED_TYPE)
+        own = f"date: 2026-11-01\nprices: {{us-east-1: {{{UNPRICED_TYPE}: 20}}}}\n"
         fleet.folder.write("prices.yaml", own)
         assert fleet.said() == []
         fleet.folder.write("prices.yaml", own.replace(": 20}", ": 30}"))

@@ -8,7 +8,7 @@ from tests.support.fleet_folder import SPEC
 from tests.support.policy_fleet import PolicyFleet
 from triton_fleet.rules.policies.file import matches
 
-NONE = "instances: ml.p3.*\n"
+NO_INSTANCE = "instances: ml.p3.*\n"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_pattern_of_many_stars_is_answered_whatever_the_name() -> None:
 
 
 def test_a_statement_without_when_is_about_every_endpoint(fleet: PolicyFleet) -> None:
-    fleet.policy(NONE)
+    fleet.policy(NO_INSTANCE)
     fleet.spec(name="other")
     assert fleet.codes() == ["FL950", "FL950"]
 
@@ -45,24 +45,24 @@ def test_a_statement_without_when_is_about_every_endpoint(fleet: PolicyFleet) ->
 )
 def test_by_environment(fleet: PolicyFleet, environment: str, codes: list[str]) -> None:
     fleet.folder.environment(name="prod")
-    fleet.policy(f"{NONE}when: {{environment: {environment}}}")
+    fleet.policy(f"{NO_INSTANCE}when: {{environment: {environment}}}")
     assert fleet.codes() == codes
 
 
 @pytest.mark.parametrize(("owner", "codes"), [("search", ["FL950"]), ("[ads, sea*]", ["FL950"]), ("ads", [])])
 def test_by_owner(fleet: PolicyFleet, owner: str, codes: list[str]) -> None:
-    fleet.policy(f"{NONE}when: {{owner: {owner}}}")
+    fleet.policy(f"{NO_INSTANCE}when: {{owner: {owner}}}")
     fleet.spec("owner: {team: search}\n")
     assert fleet.codes() == codes
 
 
 def test_one_about_owners_is_not_about_an_endpoint_without(fleet: PolicyFleet) -> None:
-    fleet.policy(f"{NONE}when: {{owner: '*'}}")
+    fleet.policy(f"{NO_INSTANCE}when: {{owner: '*'}}")
     assert fleet.codes() == []
 
 
 def test_an_owner_may_come_from_a_layer_below_the_spec(fleet: PolicyFleet) -> None:
-    fleet.policy(f"{NONE}when: {{owner: search}}")
+    fleet.policy(f"{NO_INSTANCE}when: {{owner: search}}")
     fleet.folder.write("model_specs/_folder.yaml", "owner: {team: search}\n")
     assert fleet.codes() == ["FL950"]
 
@@ -73,19 +73,19 @@ def test_by_profile_directly_or_through_another_one(
 ) -> None:
     for name, text in (("base", "logs: {retention_days: 7}\n"), ("gpu", "profile: base\n"), ("cpu", "")):
         fleet.folder.write(f"profiles/{name}.yaml", text or "logs: {retention_days: 7}\n")
-    fleet.policy(f"{NONE}when: {{profile: {profile}}}")
+    fleet.policy(f"{NO_INSTANCE}when: {{profile: {profile}}}")
     fleet.spec("profile: gpu\n")
     assert fleet.codes() == codes
 
 
 def test_all_keys_have_to_match(fleet: PolicyFleet) -> None:
-    fleet.policy(f"{NONE}when: {{environment: dev, owner: ads}}")
+    fleet.policy(f"{NO_INSTANCE}when: {{environment: dev, owner: ads}}")
     fleet.spec("owner: {team: search}\n")
     assert fleet.codes() == []
 
 
 def test_what_a_layer_of_several_sets_is_one_finding_there_with_its_endpoints(fleet: PolicyFleet) -> None:
-    fleet.policy(NONE)
+    fleet.policy(NO_INSTANCE)
     fleet.folder.write("model_specs/_folder.yaml", "instance: {type: ml.g6.xlarge}\n")
     for name in ("a", "b"):
         fleet.folder.spec(name=name, base=SPEC.replace("sentences", name).replace("instance: ", "#"))

@@ -13,7 +13,7 @@ from triton_fleet.rules.policies.check import policy_findings
 
 MONTH = 1013.76
 """US dollars of an ml.g5.xlarge."""
-UNPRICED = "ml.p6-b200.48xlarge"
+UNPRICED_TYPE = "ml.p6-b200.48xlarge"
 BUDGET = "monthly_cost: {owner: 5000}"
 
 
@@ -134,18 +134,18 @@ def test_a_draft_counts_in_place_of_the_spec_of_its_name(team: PolicyFleet, tmp_
 
 def test_an_endpoint_without_a_price_is_a_warning_beside_the_sum_of_the_others(team: PolicyFleet) -> None:
     team.policy("monthly_cost: {owner: 50000}")
-    team.spec("owner: {team: search}\n", "bert", instance=UNPRICED)
+    team.spec("owner: {team: search}\n", "bert", instance=UNPRICED_TYPE)
     (finding,) = team.findings()
     assert (finding.code, finding.severity, finding.line) == ("FL994", Severity.WARNING, 3)
     assert finding.message.startswith(
-        f"the catalog has no price of {UNPRICED} in us-east-1, so the cost of bert is unknown;"
+        f"the catalog has no price of {UNPRICED_TYPE} in us-east-1, so the cost of bert is unknown;"
         " search costs 3,041.28 USD a month, and 1 unknown; policies/platform.yaml:5 allows 50,000 USD"
     )
 
 
 def test_an_unknown_cost_of_an_endpoint_that_is_not_checked_is_not_taken_for_0(team: PolicyFleet) -> None:
     team.policy("monthly_cost: {owner: 50000}")
-    team.spec("owner: {team: search}\n", "bert", instance=UNPRICED)
+    team.spec("owner: {team: search}\n", "bert", instance=UNPRICED_TYPE)
     (finding,) = team.findings("images")
     assert (finding.code, finding.file) == ("FL994", team.folder.root / "model_specs/images.yaml")
     assert (
@@ -155,7 +155,7 @@ def test_an_unknown_cost_of_an_endpoint_that_is_not_checked_is_not_taken_for_0(t
 
 def test_a_team_over_its_budget_has_the_number_of_unknown_costs_too(team: PolicyFleet) -> None:
     team.policy("monthly_cost: {owner: 3000}")
-    team.spec("owner: {team: search}\n", "bert", instance=UNPRICED)
+    team.spec("owner: {team: search}\n", "bert", instance=UNPRICED_TYPE)
     (refused_line,) = team.said()
     assert refused_line.startswith(
         "images.yaml:7 FL955 at their maximum, the endpoints of search in 'dev' cost 3,041.28 USD a month, and 1 unknown"
