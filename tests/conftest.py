@@ -80,7 +80,7 @@ def commands_run() -> Iterator[CommandsRun]:
 def runs_the_documented_commands(request: pytest.FixtureRequest, commands_run: CommandsRun) -> Iterator[None]:
     """A test that is named for commands of the documentation has run them."""
     yield
-    missing_lines = commands_run.missing(run_elsewhere().of(request.node.nodeid))
+    missing_lines = commands_run.unrun_commands(run_elsewhere().of(request.node.nodeid))
     assert not missing_lines, f"tests/docs/run_elsewhere.yaml says that this test runs {missing_lines}"
 
 

@@ -101,7 +101,7 @@ class Rehearsal:
             self.invoke(*x)
         return dict(caught.value.response)
 
-    def measured(self, namespace: str) -> set[str]:
+    def metric_names(self, namespace: str) -> set[str]:
         """The names of all metrics of the endpoint's namespace."""
         return {
             metric["MetricName"]
@@ -176,10 +176,10 @@ def test_the_metrics_of_calls_and_of_triton_are_in_the_account_and_region_of_the
         rehearsal.invoke(1, 2)
     ask_to_publish(rehearsals.supervisor)
     for item in rehearsals.both:
-        assert "Invocations" in item.measured("AWS/SageMaker")
-        assert "nv_inference_count" in item.measured("TritonFleet/zoo")
+        assert "Invocations" in item.metric_names("AWS/SageMaker")
+        assert "nv_inference_count" in item.metric_names("TritonFleet/zoo")
     for entry in rehearsals.between:
-        assert entry.measured("AWS/SageMaker") | entry.measured("TritonFleet/zoo") == set()
+        assert entry.metric_names("AWS/SageMaker") | entry.metric_names("TritonFleet/zoo") == set()
 
 
 def test_the_status_names_account_region_and_log_of_each(rehearsals: RehearsalPair) -> None:

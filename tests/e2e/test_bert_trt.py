@@ -53,7 +53,7 @@ def expected_outputs(berts: DeployedExample, ids: Array, mask: Array) -> dict[st
 def test_one_engine_is_built_for_six_archives_whose_models_have_names_of_their_own(
     berts: DeployedExample,
 ) -> None:
-    assert len(berts.bucket.builds) == berts.published.engines == 1
+    assert len(berts.bucket.builds) == berts.publication.engines == 1
     (endpoint,) = berts.bucket.artifacts.endpoints
     for number, target in enumerate(TARGETS):
         files = berts.bucket.files(f"{endpoint.model_data}{target}")

@@ -65,7 +65,7 @@ def test_what_the_local_fleet_measured_of_an_environment_is_published_before_it_
     fleet: DashboardFleet, account: Mapping[str, str]
 ) -> None:
     cloudwatch = fleet.client("cloudwatch")
-    fleet.invoked(latency=1000.0)
+    fleet.record_invocation(latency=1000.0)
     assert cloudwatch.list_metrics(MetricName="ModelLatency")["Metrics"] == []
     assert fleet.fleet("dashboard", "sentences", "--env", "prod", variables=account).returncode == 0
     assert len(cloudwatch.list_metrics(MetricName="ModelLatency")["Metrics"]) == 1

@@ -250,7 +250,7 @@ def test_destroy_shows_what_goes_and_asks_and_deletes_an_orphan_but_not_its_arch
     assert ENDPOINT in empty_fleet.statuses()
     assert empty_fleet.fleet("destroy", "sentences", "--env", "dev", "--yes").returncode == 0
     assert empty_fleet.statuses() == {name: status for name, status in COMPLETE.items() if name != ENDPOINT}
-    assert empty_fleet.host.removed == ["sentences"]
+    assert empty_fleet.host.removals == ["sentences"]
     assert empty_fleet.keys("") == archives
     second_process = empty_fleet.fleet("destroy", "sentences", "--env", "dev", "--yes")
     assert (second_process.returncode, "nothing to destroy" in second_process.stdout) == (0, True)

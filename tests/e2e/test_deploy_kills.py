@@ -22,4 +22,4 @@ def test_a_deploy_that_was_killed_at_any_moment_is_finished_by_the_next(tmp_path
         deploys = KilledDeploys(account)
         deploys.run()
         print(deploys.tally)
-        assert deploys.tally.continued > 0
+        assert deploys.tally.continuations > 0

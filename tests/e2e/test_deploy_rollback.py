@@ -185,7 +185,7 @@ def test_the_command_that_is_told_continues_it(
             patch.setenv(name, value)
         aws_cli_stand_in.run(words, url=aws.url, region=DEPLOYMENT.region)
     assert capsys.readouterr().err == ""
-    assert stacks.settled("typed") == "UPDATE_ROLLBACK_COMPLETE"
+    assert stacks.final_status("typed") == "UPDATE_ROLLBACK_COMPLETE"
 
 
 def test_an_endpoint_that_runs_something_else_is_never_skipped(

@@ -27,7 +27,7 @@ def fleet(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
 def local_commands(page: Page) -> list[DocumentedCommand]:
     return [
         item
-        for item in page.typed
+        for item in page.commands
         if item.section != WALK and item.bare not in FIRST and item.bare not in run_elsewhere()
     ]
 

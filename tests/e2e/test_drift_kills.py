@@ -54,7 +54,7 @@ def test_a_revert_that_was_killed_at_a_request_is_finished_by_the_next(
     drift, access = stack_drift(aws, name), embedded_access(DEPLOYMENT, aws.url, KEYS)
     assert drift.comparisons
     assert not ends_before_step(lambda: restore_stack(access, drift), step, sent_to(aws.url))
-    stacks.settled(name)
+    stacks.final_status(name)
     remaining_drift = stack_drift(aws, name)
     if remaining_drift.comparisons:
         restore_stack(embedded_access(DEPLOYMENT, aws.url, KEYS), remaining_drift)

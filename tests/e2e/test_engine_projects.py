@@ -57,7 +57,7 @@ class Fleet:
             buildspecOverride=(ROOT / "engine_build/job.buildspec.yaml").read_text(),
             environmentVariablesOverride=[{"name": name, "value": report[name]} for name in report],
         )
-        return self.builds.ended(id)
+        return self.builds.final_build(id)
 
 
 @pytest.fixture(scope="module")

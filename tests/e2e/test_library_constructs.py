@@ -42,7 +42,7 @@ def test_a_host_stack_is_deployed_changed_and_destroyed(tmp_path: Path) -> None:
         ]
         cdk("destroy", "--all", "--force", variant="changed")
         assert sagemaker.list_endpoints()["Endpoints"] == []
-        assert set(host.removed) == {"plain", "scaled"}
+        assert set(host.removals) == {"plain", "scaled"}
 
 
 def instance_type(sagemaker: Any, endpoint: str) -> str:

@@ -34,7 +34,7 @@ def started_zoo(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory
 def zoo(started_zoo: Zoo) -> Zoo:
     """An endpoint without limits, whose counts begin anew."""
     started_zoo.limits = LocalLimits()
-    started_zoo.recorded.clear()
+    started_zoo.metrics.clear()
     return started_zoo
 
 
@@ -47,7 +47,7 @@ def refusal_error(zoo: Zoo, target: str) -> ClientError:
 def test_a_target_is_loaded_by_its_first_call_and_found_by_the_second(zoo: Zoo) -> None:
     zoo.upload("a.tar.gz", times(3))
     assert [zoo.call("a.tar.gz", 5.0), zoo.call("a.tar.gz", 7.0)] == [15.0, 21.0]
-    assert [value for name, value in zoo.recorded if name == "model_cache_hit"] == [0.0, 1.0]
+    assert [value for name, value in zoo.metrics if name == "model_cache_hit"] == [0.0, 1.0]
     assert zoo.states()["a.tar.gz"] == "loaded"
     for measure in ("model_downloading_time", "model_loading_time", "model_loading_wait_time"):
         assert zoo.count(measure) == 1
@@ -102,7 +102,7 @@ def test_what_was_evicted_from_memory_is_loaded_from_disk_again(zoo: Zoo) -> Non
     zoo.upload("other.tar.gz", times(5, megabytes=64))
     zoo.call("other.tar.gz")
     assert zoo.states()["again.tar.gz"] == "on disk"
-    zoo.recorded.clear()
+    zoo.metrics.clear()
     assert zoo.call("again.tar.gz") == 4.0
     assert (zoo.count("model_downloading_time"), zoo.count("model_loading_time")) == (0, 1)
 

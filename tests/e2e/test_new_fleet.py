@@ -50,7 +50,7 @@ ANSWER = '{"outputs": [{"name": "LENGTH", "shape": [2, 1], "datatype": "INT32", 
 class Shell:
     """Commands in a folder, with an installed Python's programs first on PATH."""
 
-    made = tuple(f"--old-file={name}/.ready" for name in (".venv", ".venv-checkov", "node_modules"))
+    ready_options = tuple(f"--old-file={name}/.ready" for name in (".venv", ".venv-checkov", "node_modules"))
     """For make: what `make setup` makes exists."""
 
     def __init__(self, folder: Path, python: Path) -> None:
@@ -79,7 +79,7 @@ class Shell:
             (self.folder / "node_modules" / name).symlink_to(ROOT / "node_modules" / name)
         for name in (".venv", "node_modules"):
             (self.folder / name / ".ready").touch()
-        return self.run("make", "--no-print-directory", *self.made, target)
+        return self.run("make", "--no-print-directory", *self.ready_options, target)
 
     @contextmanager
     def endpoint(self) -> Iterator[None]:
@@ -148,7 +148,7 @@ def test_the_specs_of_a_new_fleet_are_checked_by_make(python: Path, tmp_path: Pa
     assert fleet.set_up("check").startswith("written: ")
     (fleet.folder / "model_specs/broken.yaml").write_text("endpoint: broken\n")
     with pytest.raises(AssertionError, match="FL111: the key `triton` is missing"):
-        fleet.run("make", *fleet.made, "check")
+        fleet.run("make", *fleet.ready_options, "check")
 
 
 @pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="a minute: FLEET_SLOW=1 runs it")

@@ -109,7 +109,7 @@ class Account:
             STACK, resources, **body
         )
 
-    def granted(self) -> set[str]:
+    def permissions(self) -> set[str]:
         """The statements of all roles of the stack, as IAM has them."""
         iam = client(self.aws, "iam")
         resources = self.stacks.api.describe_stack_resources(StackName=STACK)["StackResources"]
@@ -127,14 +127,14 @@ class Account:
             ]
         }
 
-    def granted_while_serving(self, template: dict[str, Any]) -> tuple[str, list[set[str]]]:
+    def permissions_while_serving(self, template: dict[str, Any]) -> tuple[str, list[set[str]]]:
         """The status after a deploy, and what was granted each time that the endpoint was updated."""
         names: list[set[str]] = []
-        self.host.while_serving = lambda: names.append(self.granted())
+        self.host.serving_hook = lambda: names.append(self.permissions())
         try:
             return self.deploy(template), names
         finally:
-            self.host.while_serving = None
+            self.host.serving_hook = None
 
 
 @pytest.fixture(scope="module")
@@ -158,9 +158,9 @@ def test_the_old_fleet_and_the_new_one_may_do_what_they_need_until_the_update_is
         for keys, environment in zip((change.before, change.after), change.environments, strict=True)
     )
     assert account.deploy(before) in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
-    old = account.granted()
-    status, meanwhile = account.granted_while_serving(after)
-    new = account.granted()
+    old = account.permissions()
+    status, meanwhile = account.permissions_while_serving(after)
+    new = account.permissions()
     assert status == "UPDATE_COMPLETE"
     assert old != new
     assert meanwhile == [old | new]
@@ -169,12 +169,12 @@ def test_the_old_fleet_and_the_new_one_may_do_what_they_need_until_the_update_is
 def test_an_update_that_is_rolled_back_leaves_the_permissions_as_they_were(account: Account) -> None:
     before, after = account.template(VPC + CAPTURE), account.template(OTHER_VPC)
     account.deploy(before)
-    old = account.granted()
+    old = account.permissions()
     break_resource(after, "Check")
-    status, (update, rollback) = account.granted_while_serving(after)
+    status, (update, rollback) = account.permissions_while_serving(after)
     assert status == "UPDATE_ROLLBACK_COMPLETE"
     assert update == rollback > old
-    assert account.granted() == old
+    assert account.permissions() == old
 
 
 @pytest.mark.parametrize("part", ["Alarms", "Dashboard", "Queries", "Invoker"])
@@ -185,7 +185,7 @@ def test_what_fails_beside_the_endpoint_leaves_none_in_progress(account: Account
     )
     account.deploy(before)
     break_resource(after, part)
-    assert account.granted_while_serving(after) == ("UPDATE_ROLLBACK_COMPLETE", [])
+    assert account.permissions_while_serving(after) == ("UPDATE_ROLLBACK_COMPLETE", [])
     operation: list[tuple[str, str]] = []
     for id, status, reason in account.stacks.events(STACK):
         operation = [] if reason == "User Initiated" else [*operation, (id, status)]

@@ -190,20 +190,20 @@ def test_a_promotion_that_was_killed_at_any_moment_is_finished_by_the_next(promo
     tally, start = Tally(), time.monotonic()
     before = finish_promotion(promotion)
     seconds, files = time.monotonic() - start, files_of(promotion)
-    for number, kill in enumerate(kills([Victims.ALL])):
+    for number, kill in enumerate(kills([Victims.WHOLE_GROUP])):
         publish_another(promotion, f"x = {number + 2}")
         process = start_promotion()
         kill_after(process, kill.share * seconds, kill.victims)
         tally.ended_before += not has_died(process)
         remaining_lock = whole_lock(promotion, "prod")
         after = finish_promotion(promotion)
-        tally.continued += 1
+        tally.continuations += 1
         assert after.archives == whole_lock(promotion, "staging").archives, kill
         assert remaining_lock in (before, after), kill
         assert files_of(promotion) == files, kill
         before = after
     print(tally)
-    assert tally.continued == KILLS
+    assert tally.continuations == KILLS
 
 
 @needs_kills
@@ -220,17 +220,17 @@ def test_a_rollback_that_was_killed_at_any_moment_is_finished_by_the_next(promot
     start = time.monotonic()
     assert rolled_back(promotion) == earlier
     seconds, tally, files = time.monotonic() - start, Tally(), files_of(promotion)
-    for kill in kills([Victims.ALL]):
+    for kill in kills([Victims.WHOLE_GROUP]):
         repository.git("checkout", "--quiet", "HEAD", "--", "locks")
         process = start_promotion(*ROLLBACK)
         kill_after(process, kill.share * seconds, kill.victims)
         tally.ended_before += not has_died(process)
         assert rolled_back(promotion) == earlier, kill
         assert rolled_back(promotion) == earlier, kill
-        tally.continued += 1
+        tally.continuations += 1
         assert files_of(promotion) == files, kill
     print(tally)
-    assert tally.continued == KILLS
+    assert tally.continuations == KILLS
 
 
 def publish_another(promotion: Promotion, code: str) -> None:

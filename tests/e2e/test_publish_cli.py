@@ -53,7 +53,7 @@ class Command:
             check=False,
         )
 
-    def asked(self, answer: str, *arguments: str) -> tuple[int, str]:
+    def run_with_answer(self, answer: str, *arguments: str) -> tuple[int, str]:
         """`fleet publish` on a terminal on which that is typed; exit code, and what was shown."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
@@ -81,7 +81,7 @@ class Command:
         held_key = s3_backends[ACCOUNT]["aws"].buckets[BUCKET].keys[key]
         held_key.last_modified -= timedelta(hours=hours)
 
-    def held(self, prefix: str = "") -> list[str]:
+    def object_keys(self, prefix: str = "") -> list[str]:
         contents = self.bucket.s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix).get("Contents", [])
         return [content["Key"] for content in contents]
 
@@ -98,7 +98,7 @@ def command(aws_url: str, folder: FleetFolder) -> Command:
     command.bucket.s3.create_bucket(Bucket=BUCKET)
     with suppress(ClientError):
         command.bucket.ecr.delete_repository(repositoryName=REPOSITORY, force=True)
-    for key in command.held():
+    for key in command.object_keys():
         command.bucket.s3.delete_object(Bucket=BUCKET, Key=key)
     return command
 
@@ -110,7 +110,7 @@ def test_it_says_what_it_did_and_has_nothing_to_do_again(command: Command) -> No
     assert text.startswith("uploaded sentences/sentences: 10.2 kB in ")
     assert copied_text == "copied within S3: 1 object"
     assert said_text == "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints"
-    assert len(command.held()) == 3
+    assert len(command.object_keys()) == 3
     assert command.run("sentences").stdout == "archives: 1 already present\n"
 
 
@@ -134,7 +134,7 @@ def test_a_bucket_that_the_environment_names_is_taken_and_a_missing_one_is_told(
     command.bucket.s3.create_bucket(Bucket="our-models")
     actual_process = command.run()
     assert (actual_process.returncode, actual_process.stderr) == (0, "")
-    assert command.held() == []
+    assert command.object_keys() == []
     assert len(command.bucket.s3.list_objects_v2(Bucket="our-models")["Contents"]) == 3
 
 
@@ -161,8 +161,8 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
         "the bucket is versioned: deleted objects can be restored for 90 days",
         "removed 3 objects, 4.5 kB",
     ]
-    assert "endpoints/gone/other.tar.gz" in command.held()
-    assert len(command.held()) == 4
+    assert "endpoints/gone/other.tar.gz" in command.object_keys()
+    assert len(command.object_keys()) == 4
 
 
 def test_a_prune_shows_images_with_their_records_and_removes_both(command: Command) -> None:
@@ -196,15 +196,15 @@ def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:
     process = command.run("--prune")
     assert process.returncode == 2
     assert "remedy: pass --yes" in process.stderr
-    assert OLD in command.held()
+    assert OLD in command.object_keys()
 
 
 @pytest.mark.parametrize(("answer", "is_removed"), [("n", False), ("", False), ("y", True)])
 def test_on_a_terminal_a_prune_asks(command: Command, answer: str, is_removed: bool) -> None:
     command.put(OLD, hours=25)
-    code, text = command.asked(answer, "--prune")
+    code, text = command.run_with_answer(answer, "--prune")
     assert (code, "Remove them?" in text) == (0, True)
-    assert (OLD in command.held()) is not is_removed
+    assert (OLD in command.object_keys()) is not is_removed
 
 
 def test_a_prune_that_finds_nothing_asks_nothing(command: Command) -> None:
@@ -229,7 +229,7 @@ def test_a_number_of_releases_that_makes_no_sense_is_refused(
     process = command.run(*arguments)
     assert process.returncode == 2
     assert message in " ".join(process.stderr.replace("│", " ").split())
-    assert command.held() == []
+    assert command.object_keys() == []
 
 
 def test_the_documented_days_are_the_buckets_own() -> None:

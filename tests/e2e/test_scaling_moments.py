@@ -90,7 +90,7 @@ class ScaledAccount:
             TemplateBody=break_template(self._templates[target]) if broken else self._templates[target],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         )
-        status = self.stacks.settled(STACK)
+        status = self.stacks.final_status(STACK)
         if status == "UPDATE_COMPLETE":
             self.runs = target
         return status

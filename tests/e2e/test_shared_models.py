@@ -56,7 +56,7 @@ class SharedModels:
         answer = self.server.pool.request("POST", "/invocations", body=body, headers=headers)
         return answer.status, json.loads(answer.data)
 
-    def named(self, model: str, **payload: str) -> tuple[int, Any]:
+    def server_and_model(self, model: str, **payload: str) -> tuple[int, Any]:
         """An invocation by a client of the source."""
         return self.invoke(json.dumps({"modelname": model, "payload": payload}).encode())
 
@@ -111,11 +111,11 @@ def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_clients_of_the_source_are_answered_as_they_expect_it(triton: SharedModels) -> None:
     img = in_base64(two_squares(), "JPEG").decode()
-    status, best = triton.named("resnet", img=img)
+    status, best = triton.server_and_model("resnet", img=img)
     assert (status, best["modelname"], len(best["result"])) == (200, "resnet", 3)
-    _, objects = triton.named("yolov5", img=img)
+    _, objects = triton.server_and_model("yolov5", img=img)
     assert sorted(item[0] for item in objects["result"]) == [0, 2]
-    _, words = triton.named("bert_base", text=MASKED_SENTENCE)
+    _, words = triton.server_and_model("bert_base", text=MASKED_SENTENCE)
     assert [set(item) for item in words["result"]] == [{"token", "score"}] * 5
 
 

@@ -51,7 +51,7 @@ def name(access: Access, stacks: Stacks, request: pytest.FixtureRequest) -> str:
     access.client("cloudformation").create_stack(
         StackName=name, TemplateBody=json.dumps(TEMPLATE), Tags=[{"Key": "team", "Value": "search"}]
     )
-    assert stacks.settled(name) == "CREATE_COMPLETE"
+    assert stacks.final_status(name) == "CREATE_COMPLETE"
     return name
 
 

@@ -116,7 +116,7 @@ class TestInstanceTypeOfAScaledVariant:
             SCALING,
         ):
             scaled_account.change(scaling=keys)
-            scaled_account.deployed()
+            scaled_account.serving_state()
             assert scaled_account.owns_its_policies()
         assert scaled_account.scaling() == before
 
@@ -206,7 +206,7 @@ class TestWhatUpdateEndpointIsToldBesidesTheConfiguration:
     def test_a_threshold_and_a_tag_need_no_other_configuration(self, plain: Account) -> None:
         before = plain.served()
         plain.change(alarms="{latency_p99: 300ms}", tags="{team: search}")
-        assert plain.deployed().config_name == before.config_name
+        assert plain.serving_state().config_name == before.config_name
 
 
 def test_another_interval_of_metrics_is_another_configuration(account: Account) -> None:
@@ -224,11 +224,11 @@ def test_another_interval_of_metrics_is_another_configuration(account: Account) 
 def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(account: Account) -> None:
     account.deployed_with(scaling=SCALING, rollout=ROLLOUT, alarms="{latency_p99: 200ms}")
     before, scaling, runs = account.served(), account.scaling(), account.type
-    removed_number = len(account.deploys.host.removed)
+    removed_number = len(account.deploys.host.removals)
     account.change(type=account.other_type())
-    account.deploys.host.while_serving = lambda: ring(account, but=before.config_name)
+    account.deploys.host.serving_hook = lambda: ring(account, but=before.config_name)
     result = account.deploys.fleet("deploy", "--env", "dev", "--locked")
-    account.deploys.host.while_serving = None
+    account.deploys.host.serving_hook = None
     text = " ".join(result.stderr.split())
     assert result.returncode == 1
     assert "The update was rolled back: CloudWatch alarm in ALARM" in text
@@ -245,5 +245,5 @@ def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(a
     assert account.type != runs
     assert account.scaling() == scaling
     assert account.deploys.keys("scaling-guard/") == []
-    assert len(account.deploys.host.removed) == removed_number
+    assert len(account.deploys.host.removals) == removed_number
     assert account.names()[0] == [after.config_name]

@@ -72,7 +72,7 @@ class ArtifactBucket:
         """Publish what the locks say."""
         return publish(self.s3, self.project, self.endpoints, SilentProgress())
 
-    def held(self, prefix: str = "") -> list[str]:
+    def object_keys(self, prefix: str = "") -> list[str]:
         pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=prefix)
         return [content["Key"] for page in pages for content in page.get("Contents", [])]
 
@@ -91,7 +91,7 @@ def empty_bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
     sagemaker, ecr = (session.client(name, endpoint_url=url) for name in ("sagemaker", "ecr"))
     bucket = ArtifactBucket(folder, s3, sagemaker, ecr)
     s3.create_bucket(Bucket=BUCKET)
-    for key in bucket.held():
+    for key in bucket.object_keys():
         s3.delete_object(Bucket=BUCKET, Key=key)
     for page in bucket.sagemaker.get_paginator("list_models").paginate():
         for entry in page["Models"]:

@@ -39,7 +39,7 @@ class Case:
 
     id: str
     files: Mapping[str, bytes]
-    changed: str
+    change: str
     mode: str = MULTI_MODEL
 
     @property

@@ -48,7 +48,7 @@ class Builds:
         self._stacks.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 0.05})
         return name
 
-    def refused(self, name: str, **properties: Any) -> str:
+    def refusal(self, name: str, **properties: Any) -> str:
         """What CloudFormation says of a project that cannot be made."""
         self._create(name, {}, **properties)
         with suppress(WaiterError):
@@ -85,19 +85,19 @@ class Builds:
         """Start a build; its id."""
         return str(self.api.start_build(projectName=project, **overrides)["build"]["id"])
 
-    def now(self, id: str) -> dict[str, Any]:
+    def current_build(self, id: str) -> dict[str, Any]:
         """A build as it is."""
         build: dict[str, Any] = self.api.batch_get_builds(ids=[id])["builds"][0]
         return build
 
-    def ended(self, id: str) -> dict[str, Any]:
+    def final_build(self, id: str) -> dict[str, Any]:
         """A build when it is over."""
         pause = threading.Event()
-        while not (build := self.now(id))["buildComplete"]:
+        while not (build := self.current_build(id))["buildComplete"]:
             pause.wait(0.02)
         return build
 
-    def said(self, build: Mapping[str, Any], line: str) -> None:
+    def log_contains(self, build: Mapping[str, Any], line: str) -> None:
         """Wait until a build has said a line."""
         pause = threading.Event()
         while line not in self.lines(build):

@@ -161,12 +161,12 @@ class CatalogSamples:
             "products": products,
             "terms": {"OnDemand": terms},
         }
-        return self._saved("prices.json", document | changes)
+        return self._save("prices.json", document | changes)
 
     def quota_list(self, *names: str, service: str = "sagemaker") -> Path:
         """What Service Quotas answers."""
         quotas = [{"ServiceCode": service, "QuotaCode": "L-1", "QuotaName": name} for name in names]
-        return self._saved("quotas.json", {"Quotas": quotas})
+        return self._save("quotas.json", {"Quotas": quotas})
 
     def refresh(self, *options: str | Path) -> Run:
         """Run the program on this catalog and these packages, on `TODAY`."""
@@ -196,7 +196,7 @@ class CatalogSamples:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(content))
 
-    def _saved(self, name: str, document: object) -> Path:
+    def _save(self, name: str, document: object) -> Path:
         file = self._folder / name
         file.write_text(json.dumps(document))
         return file

@@ -35,9 +35,9 @@ class Deployment:
                 parts = actual_value if isinstance(actual_value, list) else [actual_value]
                 return delimiter.join(str(part) for part in parts if part is not None)
             case {"Fn::Sub": str(text)} if len(given_values) == 1:
-                return self._substituted(text, {})
+                return self._substitute(text, {})
             case {"Fn::Sub": [text, variables]} if len(given_values) == 1:
-                return self._substituted(text, variables)
+                return self._substitute(text, variables)
             case {"Fn::Split": [delimiter, text]} if len(given_values) == 1:
                 return str(self.value(text)).split(delimiter)
             case dict():
@@ -50,7 +50,7 @@ class Deployment:
                 return [item for inner in given_values if (item := self.value(inner)) is not None]
         return given_values
 
-    def _substituted(self, text: str, variables: Mapping[str, Any]) -> str:
+    def _substitute(self, text: str, variables: Mapping[str, Any]) -> str:
         def replacement(match: re.Match[str]) -> str:
             name = match["name"]
             if match["literal"]:

@@ -22,7 +22,7 @@ class CommandsRun:
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
 
-    def missing(self, commands: list[str]) -> list[str]:
+    def unrun_commands(self, commands: list[str]) -> list[str]:
         """Those of which none of the same form was run."""
         run = {actual_form for call in self.calls if (actual_form := _form(call))}
         return [

@@ -47,7 +47,7 @@ class DashboardFleet:
     sources: list[TritonSource] = field(default_factory=list)
     publishes: bool = True
 
-    def invoked(self, *, latency: float, failed: bool = False) -> None:
+    def record_invocation(self, *, latency: float, failed: bool = False) -> None:
         """Record one invocation; the latency is in microseconds."""
         for measure, value in {
             "invocations": 1.0,

@@ -29,7 +29,7 @@ class KilledDeploys:
     def run(self) -> None:
         """Kill so many deploys, and see that the next one finishes each."""
         seconds = {
-            is_first: self._uninterrupted(anew=is_first)
+            is_first: self._run_whole(anew=is_first)
             for is_first in (True, False)[KILLS < KILLS_PER_FIRST_DEPLOY :]
         }
         files = self._files()
@@ -40,10 +40,10 @@ class KilledDeploys:
             said_kill = kill_after(process, kill.share * seconds[is_first], kill.victims)
             self.tally.ended_before += not has_died(process)
             self._finish(kill, said_kill)
-            self._require_as_locked(kill)
+            self._require_lock(kill)
             assert self._files() == files, kill
 
-    def _uninterrupted(self, *, anew: bool) -> float:
+    def _run_whole(self, *, anew: bool) -> float:
         """How many seconds a deploy takes that nobody kills."""
         self._change(0, anew=anew)
         start = time.monotonic()
@@ -60,11 +60,11 @@ class KilledDeploys:
     def _finish(self, kill: Kill, message: str) -> None:
         process = self.account.fleet("deploy", "--env", "dev")
         if process.returncode == 2 and OTHER_AT_WORK in process.stderr:
-            self.tally.instructed.append(f"{kill}: {process.stderr.splitlines()[0]}")
+            self.tally.instructions.append(f"{kill}: {process.stderr.splitlines()[0]}")
             self._wait_for_the_cli()
             process = self.account.fleet("deploy", "--env", "dev")
         else:
-            self.tally.continued += 1
+            self.tally.continuations += 1
         assert process.returncode == 0, f"{kill}\n{message}\n{process.stdout}{process.stderr}"
         self._wait_for_the_cli()
 
@@ -72,7 +72,7 @@ class KilledDeploys:
         _, survivors = psutil.wait_procs(self.account.cdk_processes(), timeout=SECONDS)
         assert survivors == []
 
-    def _require_as_locked(self, kill: Kill) -> None:
+    def _require_lock(self, kill: Kill) -> None:
         account, sagemaker = self.account, self.account.client("sagemaker")
         statuses = account.statuses()
         assert set(statuses) == STACKS, kill

@@ -66,7 +66,7 @@ class DeployedExample:
     publisher: Publisher
     state: LocalState
     bucket: EngineBucket
-    published: PublishResult
+    publication: PublishResult
 
     @property
     def endpoint(self) -> TritonEndpoint:

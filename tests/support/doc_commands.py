@@ -29,7 +29,7 @@ class DocumentedCommand:
     page: str
     line: int
     text: str
-    shown: str | None = None
+    output: str | None = None
     section: str = ""
 
     @property
@@ -56,8 +56,8 @@ class Page:
     """A Markdown file's commands."""
 
     name: str
-    typed: list[DocumentedCommand]
-    named: list[DocumentedCommand]
+    commands: list[DocumentedCommand]
+    mentions: list[DocumentedCommand]
 
 
 def read_pages() -> list[Page]:

@@ -66,7 +66,7 @@ class CommandResult:
 
 def is_as_shown(end: CommandResult) -> bool:
     """It exits with 0, or with 1 where errors are shown; in what is shown an ellipsis stands for anything."""
-    text = end.command.shown
+    text = end.command.output
     if text is None:
         return end.code == 0
     parts = [r"\s+".join(map(re.escape, part.split())) for part in text.split("…")]

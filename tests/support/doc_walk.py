@@ -23,7 +23,7 @@ OUTSIDE = re.compile(r"[/~]|.*\.\./|push|remote")
 def walk() -> list[DocumentedCommand]:
     """The commands of the walk, in their order."""
     page = read_page("docs/local.md", (ROOT / "docs" / "local.md").read_text())
-    return [command for command in page.typed if command.section == WALK]
+    return [command for command in page.commands if command.section == WALK]
 
 
 def type_walk(

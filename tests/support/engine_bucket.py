@@ -127,7 +127,7 @@ class EngineBucket:
         file = self.root / f"model_specs/{name}.yaml"
         file.write_text(file.read_text().replace(old, new))
 
-    def packed(self, name: str = "sentences") -> dict[str, bytes]:
+    def packed_files(self, name: str = "sentences") -> dict[str, bytes]:
         """The files of the endpoint's archive, by path, in their order."""
         (endpoint,) = [endpoint for endpoint in self.artifacts.endpoints if endpoint.name == name]
         return self.files(endpoint.model_data)

@@ -35,7 +35,7 @@ class ScriptedSageMaker:
         make: Any = boto3.client
         self._clients = {name: make(name, region_name="us-east-1") for name in ("sagemaker", "logs")}
         self.sagemaker, self.logs = (Stubber(client) for client in self._clients.values())
-        self.waited = 0.0
+        self.seconds = 0.0
         self.kind = kind
 
     def creates(self, expected_value: dict[str, Any] | None = None) -> None:
@@ -111,7 +111,7 @@ class ScriptedSageMaker:
         """Run the job; `pause` is called instead of each wait, after the clock went on."""
 
         def sleep(seconds: float) -> None:
-            self.waited += seconds
+            self.seconds += seconds
             if pause is not None:
                 pause()
 
@@ -123,7 +123,7 @@ class ScriptedSageMaker:
                 Bucket(self.store.s3, self.request.bucket),
                 self._clients.__getitem__,
                 sleep=sleep,
-                clock=lambda: self.waited,
+                clock=lambda: self.seconds,
             )
         self.sagemaker.assert_no_pending_responses()
         self.logs.assert_no_pending_responses()

@@ -53,10 +53,10 @@ class Fault:
     `answer` of none breaks the connection in the middle of the request, one that gives none after it.
     """
 
-    wanted: RequestMatch
+    matches: RequestMatch
     answer: Callable[[Request], Answer | None] | None
     times: int
-    seen: int = 0
+    hits: int = 0
 
 
 @dataclass
@@ -140,10 +140,10 @@ class FaultyS3:
         """What is to befall a request that has just come, if anything."""
         with self._lock:
             self.requests.append(request)
-            faults = (fault for fault in self._faults if fault.seen < fault.times and fault.wanted(request))
+            faults = (fault for fault in self._faults if fault.hits < fault.times and fault.matches(request))
             fault = next(faults, None)
             if fault is not None:
-                fault.seen += 1
+                fault.hits += 1
             return fault
 
     def forward(self, request: Request) -> Answer:

@@ -26,7 +26,7 @@ class Form:
     """A command without the names and values that it is given: the subcommand, and what is given at all."""
 
     words: tuple[str, ...]
-    given: frozenset[tuple[str, object]] = frozenset()
+    options: frozenset[tuple[str, object]] = frozenset()
 
 
 class WrongCommandError(Exception):

@@ -85,7 +85,7 @@ class FleetFolder:
         """All findings of `fleet check`, warnings too."""
         return all_findings(open_project(self.root, environment, endpoints))
 
-    def said(self, environment: str = "dev", *endpoints: str) -> list[str]:
+    def finding_lines(self, environment: str = "dev", *endpoints: str) -> list[str]:
         """The findings, one line each: file name, line, code, message, hint."""
         return [
             f"{f.file.name if f.file else ''}:{f.line} {f.code} {f.message} | {f.hint}"

@@ -95,7 +95,7 @@ class Account:
 
         return cache(make)
 
-    def dying(self, changes: int) -> Clients:
+    def clients_that_die(self, changes: int) -> Clients:
         """Clients of a function that dies after so many changes; after none, at its first call."""
         left = changes
 
@@ -111,7 +111,7 @@ class Account:
 
         return self.clients(before=before, after=after)
 
-    def refusing(
+    def clients_that_refuse(
         self, operation: str, code: str, *, message: str = "", where: str = "", times: int = 1_000_000
     ) -> Clients:
         """Clients of which the first so many calls of one operation, with some words in it, are refused."""

@@ -120,7 +120,7 @@ class GuardedStack:
             }
         return result
 
-    def tracked(self) -> dict[str, float]:
+    def tracked_values(self) -> dict[str, float]:
         """What scales the endpoint: each metric's target value."""
         return {
             item["TargetTrackingScalingPolicyConfiguration"]["CustomizedMetricSpecification"][
@@ -139,7 +139,7 @@ class GuardedStack:
         known_ids = {id for name, id in ids.items() if name.startswith("Policy")}
         return known_ids == {item["PolicyARN"] for item in self._policies()}
 
-    def suspended(self) -> bool:
+    def is_suspended(self) -> bool:
         """Whether anything of its scaling is suspended."""
         [result] = self.scaling.describe_scalable_targets(
             ServiceNamespace="sagemaker", ResourceIds=[target(self.name)["ResourceId"]]

@@ -52,7 +52,7 @@ class Marks:
         return self.folder / "program"
 
     @property
-    def found(self) -> list[str]:
+    def mark_names(self) -> list[str]:
         file = self.folder / "marks"
         return file.read_text().splitlines() if file.exists() else []
 

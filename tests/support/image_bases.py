@@ -32,11 +32,11 @@ class ReleaseRegistry:
     """ECR with the release's images: what all tags name, and what was asked; None: access is denied."""
 
     digest: str | None = BASE
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def batch_get_image(self, **request: Any) -> dict[str, Any]:
         (id,) = request["imageIds"]
-        self.asked.append(f"{request['registryId']}/{request['repositoryName']}:{id.get('imageTag')}")
+        self.requests.append(f"{request['registryId']}/{request['repositoryName']}:{id.get('imageTag')}")
         if self.digest is None:
             raise DENIED_ERROR
         if not self.digest:
@@ -85,7 +85,7 @@ class ImageFleet:
     def sources(self) -> list[ImageSource]:
         return image_sources(open_project(self.folder.root, "dev"))
 
-    def wanted(self) -> list[WantedImage]:
+    def wanted_images(self) -> list[WantedImage]:
         """The images of a build, on bases with their digests."""
         bases = BaseImages(lambda: self.registry)
         project = open_project(self.folder.root, "dev")
@@ -93,7 +93,7 @@ class ImageFleet:
 
     def build(self, digest: str = BUILT_DIGEST) -> str:
         """Record what a build makes; its key."""
-        (image,) = self.wanted()
+        (image,) = self.wanted_images()
         record = {
             "key": image.key,
             "repository": "triton-fleet-dev",

@@ -76,7 +76,7 @@ class Jobs:
             )
         return name
 
-    def now(self, kind: Kind, name: str) -> dict[str, Any]:
+    def current_job(self, kind: Kind, name: str) -> dict[str, Any]:
         """A job as it is."""
         describe = getattr(self.sagemaker, f"describe_{kind}_job")
         job: dict[str, Any] = describe(**{f"{kind.capitalize()}JobName": name})
@@ -85,14 +85,14 @@ class Jobs:
     def stop(self, kind: Kind, name: str) -> None:
         getattr(self.sagemaker, f"stop_{kind}_job")(**{f"{kind.capitalize()}JobName": name})
 
-    def ended(self, kind: Kind, name: str) -> dict[str, Any]:
+    def final_job(self, kind: Kind, name: str) -> dict[str, Any]:
         """A job when it is over."""
         pause, noun = threading.Event(), kind.capitalize()
-        while (job := self.now(kind, name))[f"{noun}JobStatus"] in ("InProgress", "Stopping"):
+        while (job := self.current_job(kind, name))[f"{noun}JobStatus"] in ("InProgress", "Stopping"):
             pause.wait(0.02)
         return job
 
-    def said(self, kind: Kind, name: str, line: str) -> None:
+    def log_contains(self, kind: Kind, name: str, line: str) -> None:
         """Wait until a job has said a line."""
         pause = threading.Event()
         while line not in self.lines(kind, name):

@@ -30,9 +30,9 @@ GUARD = "guard"
 class Victims(StrEnum):
     """What is killed."""
 
-    ALL = "the command and all that it started"
+    WHOLE_GROUP = "the command and all that it started"
     COMMAND = "the command alone: its guard is left to end the CDK CLI"
-    GUARDED = "the command and its guard: nobody is left to end the CDK CLI"
+    COMMAND_AND_GUARD = "the command and its guard: nobody is left to end the CDK CLI"
 
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -58,15 +58,15 @@ class Kill:
 class Tally:
     """How the commands after the kills ended."""
 
-    continued: int = 0
-    instructed: list[str] = field(default_factory=list)
+    continuations: int = 0
+    instructions: list[str] = field(default_factory=list)
     ended_before: int = 0
 
     def __str__(self) -> str:
         """For a report."""
-        text = "".join(f"\n  {line}" for line in self.instructed)
+        text = "".join(f"\n  {line}" for line in self.instructions)
         return (
-            f"seed {SEED}: {self.continued} continued at once, {len(self.instructed)} said what to do,"
+            f"seed {SEED}: {self.continuations} continued at once, {len(self.instructions)} said what to do,"
             f" {self.ended_before} had ended before they were killed{text}"
         )
 
@@ -143,7 +143,7 @@ def _victims(process: subprocess.Popen[str], victims: Victims) -> list[psutil.Pr
     if victims is Victims.COMMAND:
         return [command]
     children = command.children(recursive=True)
-    if victims is Victims.ALL:
+    if victims is Victims.WHOLE_GROUP:
         # The guard first: it would do the rest.
         return [*filter(_is_guard, children), command, *children]
     return [*filter(_is_guard, children), command]

@@ -61,7 +61,7 @@ class Live:
     def add(self, text: str = "x = 2\n", archive: str = "other", version: int | None = None) -> Addition:
         return add_archive(self.s3, self.set, archive, version, self.source(text))
 
-    def refused(self, **options: Any) -> str:
+    def refusal(self, **options: Any) -> str:
         """What an addition is refused for."""
         before = self.targets()
         with pytest.raises(FindingsError) as refusal:

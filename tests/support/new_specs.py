@@ -114,13 +114,13 @@ class NewSpecs:
             )
         )
 
-    def said(self, text: str) -> str:
+    def refusal_text(self, text: str) -> str:
         """The text with each comment in one line."""
         return " ".join(re.sub(r"\n *# +", " ", text).split())
 
     def passes(self, text: str) -> bool:
         """Whether `fleet check` finds no error, and nothing that the text does not speak of."""
-        said_text = self.said(text)
+        said_text = self.refusal_text(text)
         return all(
             finding.severity is Severity.WARNING and f"({finding.code}): {finding.message}" in said_text
             for finding in self.findings()

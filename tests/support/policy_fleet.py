@@ -58,7 +58,7 @@ class PolicyFleet:
         project = open_project(self.folder.root, environment, endpoints)
         return policy_findings(project, [project.load(name) for name in project.endpoints], today)
 
-    def said(self, *endpoints: str, environment: str = "dev", today: date = TODAY) -> list[str]:
+    def finding_lines(self, *endpoints: str, environment: str = "dev", today: date = TODAY) -> list[str]:
         """A line for each finding: file, line, code, message."""
         return [
             f"{finding.file.name if finding.file else ''}:{finding.line} {finding.code} {finding.message}"

@@ -84,7 +84,7 @@ class PreparedAccount:
     """A fleet of one endpoint, and the account that its environment `dev` names."""
 
     folder: FleetFolder
-    watched: WatchedAws
+    watch: WatchedAws
     patch: pytest.MonkeyPatch
     capture: pytest.CaptureFixture[str]
 
@@ -105,18 +105,18 @@ class PreparedAccount:
 
     @property
     def host(self) -> RecordingHost:
-        return self.watched.host
+        return self.watch.host
 
     @property
     def proxy(self) -> FaultyS3:
-        return self.watched.proxy
+        return self.watch.proxy
 
     @property
     def stacks(self) -> Stacks:
-        return Stacks(self.watched.aws)
+        return Stacks(self.watch.aws)
 
     def client(self, service: str) -> Any:
-        return self.watched.client(service)
+        return self.watch.client(service)
 
     def prepare(self) -> None:
         """What endpoints need of an account: bootstrap, Foundation, bucket, room for instances."""
@@ -235,7 +235,7 @@ class PreparedAccount:
 
     def _access(self, deployment: Deployment) -> Access:
         """The clients of all tests, for the environment as it is in this one."""
-        access = copy(self.watched.access)
+        access = copy(self.watch.access)
         access.deployment = deployment
         return access
 

@@ -60,7 +60,7 @@ class PromotedImages:
     def record_key(self) -> str:
         return built_image_key(self.key, MANIFEST)
 
-    def recorded(self, environment: str = "prod") -> Any:
+    def recorded_image(self, environment: str = "prod") -> Any:
         """The record of the image in an environment."""
         s3, bucket = self.promotion.s3(environment), self.promotion.bucket(environment)
         return json.loads(s3.get_object(Bucket=bucket, Key=self.record_key)["Body"].read())

@@ -65,7 +65,7 @@ class RuntimeStandIn:
         return answer(body, request.headers["Content-Type"])(environ, start_response)
 
     @property
-    def asked(self) -> dict[str, object]:
+    def last_request(self) -> dict[str, object]:
         """The JSON of the last request."""
         request = self.requests[-1]
         body, content_type = request.get_data(), request.headers["Content-Type"]

@@ -77,7 +77,7 @@ class Repositories:
     def lock(self, s3: Callable[[], S3Client] | None = None) -> list[Path]:
         return write_locks(open_project(self.folder.root, "dev"), s3 or (lambda: self.s3))
 
-    def refused(self) -> Finding:
+    def refusal(self) -> Finding:
         """The one finding, at the repository's line."""
         with pytest.raises(FindingsError) as caught:
             self.lock()

@@ -63,10 +63,10 @@ class SampledEndpoint:
     status: str = "InService"
     config: str = "new"
     failure: str = ""
-    pending: str = ""
+    pending_config: str = ""
     stack: str = "UPDATE_IN_PROGRESS"
     invoke: Callable[[str | None], Arrays | tuple[bytes, str]] = lambda target: {}
-    seconds_left: float = 600.0
+    remaining_seconds: float = 600.0
     calls: list[dict[str, Any]] = field(default_factory=list)
     configs: dict[str, Any] = field(default_factory=dict)
 
@@ -80,7 +80,9 @@ class SampledEndpoint:
             raise refusal("DescribeEndpoint", "ValidationException", message)
         failure = {"FailureReason": self.failure} if self.failure else {}
         pending_values = (
-            {"PendingDeploymentSummary": {"EndpointConfigName": self.pending}} if self.pending else {}
+            {"PendingDeploymentSummary": {"EndpointConfigName": self.pending_config}}
+            if self.pending_config
+            else {}
         )
         return {"EndpointStatus": self.status, "EndpointConfigName": self.config, **failure, **pending_values}
 
@@ -95,7 +97,7 @@ class SampledEndpoint:
         return {"Body": io.BytesIO(body), "ContentType": content_type}
 
     def get_remaining_time_in_millis(self) -> int:
-        return round(1000 * self.seconds_left)
+        return round(1000 * self.remaining_seconds)
 
     def event(self, *samples: dict[str, Any], kind: str = "Update", **properties: Any) -> dict[str, Any]:
         return {
@@ -112,16 +114,16 @@ class SampledEndpoint:
             },
         }
 
-    def begun(self, event: dict[str, Any]) -> dict[str, Any]:
+    def begin_event(self, event: dict[str, Any]) -> dict[str, Any]:
         """What the framework gives `is_complete`: the request with the answer of `handler`."""
         return {**event, **handler(event, self, self.client, {"SECONDS": SECONDS})}
 
-    def looked(self, event: dict[str, Any]) -> dict[str, Any]:
+    def look_event(self, event: dict[str, Any]) -> dict[str, Any]:
         return is_complete(event, self, self.client, {"SECONDS": SECONDS})
 
-    def checked(self, *samples: dict[str, Any], **properties: Any) -> dict[str, Any]:
+    def check_event(self, *samples: dict[str, Any], **properties: Any) -> dict[str, Any]:
         """A whole check of one look."""
-        return self.looked(self.begun(self.event(*samples, **properties)))
+        return self.look_event(self.begin_event(self.event(*samples, **properties)))
 
 
 def sample(outputs: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:

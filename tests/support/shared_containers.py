@@ -240,7 +240,7 @@ class SharedContainer:
         inputs = {**headers, **({} if attributes is None else {ATTRIBUTES: attributes})}
         return self.call("POST", "/invocations", body, inputs)
 
-    def recorded(self) -> list[str]:
+    def recorded_lines(self) -> list[str]:
         """Model, version and value of each request that reached a model."""
         return self.records.read_text().splitlines() if self.records.exists() else []
 

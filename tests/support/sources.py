@@ -25,8 +25,8 @@ PREFIX = "SAGEMAKER_TRITON_"
 class Different:
     """A value that is another here on purpose."""
 
-    here: Any
-    why: str
+    own_value: Any
+    reason: str
 
 
 TRTEXEC = {
@@ -125,7 +125,7 @@ def differences(endpoint: str) -> dict[str, Different]:
 
 def row(name: str, is_there: Any, different: Different) -> str:
     """The line about it in the table of an example's README."""
-    return f"| {name} | {describe_value(is_there)} | {describe_value(different.here)} | {different.why} |"
+    return f"| {name} | {describe_value(is_there)} | {describe_value(different.own_value)} | {different.reason} |"
 
 
 def describe_value(value: Any) -> str:

@@ -69,7 +69,7 @@ class RefusedError(Exception):
     """Triton's status and words."""
 
     def __init__(self, status: int, message: str) -> None:
-        self.status, self.said = status, message
+        self.status, self.message = status, message
         super().__init__(f"{status} {message}")
 
 

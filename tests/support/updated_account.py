@@ -50,7 +50,7 @@ class Account:
         self.autoscaling = deploys.client("application-autoscaling")
         self._release, self.type, self._count = "25.04", "ml.g5.xlarge", 2
         self._keys: dict[str, str] = {}
-        self._deployed = ""
+        self._previous_answer = ""
 
     def change(self, *, release: str = "", type: str = "", count: int = 0, **keys: str) -> None:
         """Change these of the spec; an empty key is left out."""
@@ -65,7 +65,7 @@ class Account:
     def deployed_with(self, **changes: Any) -> ServedState:
         """What a test begins with; nothing is deployed where that is there already."""
         self.change(**changes)
-        return self.served() if self._said() == self._deployed else self.deployed()
+        return self.served() if self._answer_text() == self._previous_answer else self.serving_state()
 
     def other_type(self) -> str:
         """An instance type that it does not run on."""
@@ -77,13 +77,13 @@ class Account:
         model = self.sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
         return ServedState(endpoint=endpoint, config=config, model=model)
 
-    def deployed(self) -> ServedState:
-        self._deployed = ""
+    def serving_state(self) -> ServedState:
+        self._previous_answer = ""
         self.deploys.deploy_stack(STACK)
-        self._deployed = self._said()
+        self._previous_answer = self._answer_text()
         return self.served()
 
-    def _said(self) -> str:
+    def _answer_text(self) -> str:
         return (self.deploys.folder.root / "model_specs/sentences.yaml").read_text()
 
     def set_instances(self, count: int) -> None:
@@ -140,7 +140,7 @@ def deployed_account(root: Path) -> Iterator[Account]:
 def update_account(account: Account, *, new_model: bool) -> ServedState:
     """Deploy, and see that exactly what AWS cannot change in place was replaced."""
     before = account.served()
-    after = account.deployed()
+    after = account.serving_state()
     assert after.endpoint["CreationTime"] == before.endpoint["CreationTime"]
     assert after.endpoint["EndpointArn"] == before.endpoint["EndpointArn"]
     assert after.endpoint["EndpointStatus"] == "InService"

@@ -53,7 +53,7 @@ class Reads:
     """A source that is another of some streams each time that it is read, and at last the last of them."""
 
     def __init__(self, streams: Iterable[Stream]) -> None:
-        self._left = list(streams)
+        self._remaining_streams = list(streams)
 
     def write(self, sink: Sink) -> Checksums:
         return self._next().write(sink)
@@ -62,7 +62,9 @@ class Reads:
         return self._next().entries()
 
     def _next(self) -> Stream:
-        return self._left.pop(0) if len(self._left) > 1 else self._left[0]
+        return (
+            self._remaining_streams.pop(0) if len(self._remaining_streams) > 1 else self._remaining_streams[0]
+        )
 
 
 def _file(name: str, size: int) -> Entry:

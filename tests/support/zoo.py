@@ -80,7 +80,7 @@ class Zoo:
     """One endpoint over one prefix; `recorded` holds what was counted, `limits` may be changed at any time."""
 
     def __init__(self, runtime: TritonRuntime, folder: Path) -> None:
-        self.recorded: list[tuple[str, float]] = []
+        self.metrics: list[tuple[str, float]] = []
         self.limits = LocalLimits()
         self.state = LocalState(folder)
         self.host = TritonHost(
@@ -88,7 +88,7 @@ class Zoo:
             runtime,
             s3=lambda *_: self.client("s3"),
             limits=lambda: self.limits,
-            record=lambda _endpoint, _variant, measure, value: self.recorded.append((measure, value)),
+            record=lambda _endpoint, _variant, measure, value: self.metrics.append((measure, value)),
             may_put=may_put_metrics,
         )
         self.aws = EmbeddedAws(self.host, Gateway(self.host.calling), keys=KEYS)
@@ -163,7 +163,7 @@ class Zoo:
 
     def count(self, measure: str) -> int:
         """How often a measure was recorded."""
-        return sum(name == measure for name, _ in self.recorded)
+        return sum(name == measure for name, _ in self.metrics)
 
     def report(self) -> dict[str, Any]:
         """The endpoint's part of the status."""

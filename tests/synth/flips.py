@@ -45,18 +45,18 @@ class Flip:
     a mistake at the key: further keys, or another value of it, laid over the spec with the other value.
     """
 
-    one: Any
-    other: Any
+    first: Any
+    second: Any
     base: Document = field(default_factory=dict)
     also: Document = field(default_factory=dict)
     facts: Document = field(default_factory=lambda: dict(FACTS))
-    refused: tuple[Document, ...] = ()
+    refusals: tuple[Document, ...] = ()
 
     def specs(self, key: str) -> list[Document]:
         """The spec with the one value, and that with the other."""
         return [
             with_key(laid_over(laid_over(SPEC, self.base), further), key, value)
-            for value, further in ((self.one, {}), (self.other, self.also))
+            for value, further in ((self.first, {}), (self.second, self.also))
         ]
 
     def on(self, further: Document) -> Flip:
@@ -70,7 +70,7 @@ class Flip:
 
 def flip(first_value: Any, other_value: Any, **base: Any) -> Flip:
     """Two values, over further keys of the spec."""
-    return Flip(one=first_value, other=other_value, base=base)
+    return Flip(first=first_value, second=other_value, base=base)
 
 
 def archive(**keys: Any) -> list[Document]:
@@ -133,8 +133,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "endpoint": flip("sentences", "paragraphs"),
     "mode": flip("single", "multi-model"),
     "archive_set": Flip(
-        one="locked",
-        other="live",
+        first="locked",
+        second="live",
         base={"mode": "multi-model"},
         also={"models": archive(version=1)},
     ),
@@ -146,7 +146,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "instance.ami": flip("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1"),
     "instance.count": flip(1, 2),
     "routes": flip({"embed": "embed"}, {"embed": "rank"}).on(SHARED_DOCUMENT),
-    "default_model": Flip(one="embed", other="rank", facts={"embed": {}, "rank": {}}),
+    "default_model": Flip(first="embed", second="rank", facts={"embed": {}, "rank": {}}),
     "models[].archive": flip("sentences", "paragraphs", mode="multi-model"),
     "models[].copies": flip(1, 2, mode="multi-model"),
     "models[].compression": flip("gzip", "none"),
@@ -172,8 +172,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "rollout.rollback_on": rollout(["errors"], ["latency"], {"latency_p99": "200ms"}),
     "samples[].name": sample("one", "two"),
     "samples[].target": Flip(
-        one="sentences",
-        other="paragraphs",
+        first="sentences",
+        second="paragraphs",
         base={**ZOO, "samples": [{"name": "one", "inputs": TENSOR}]},
     ),
     "samples[].model": sample("rank", "embed").on(SHARED_DOCUMENT),
@@ -204,9 +204,9 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "metrics.detailed_observability": flip(False, True),
     "metrics.enhanced": flip(False, True),
     "metrics.publish_every": Flip(
-        one=None,
-        other="60s",
-        refused=(
+        first=None,
+        second="60s",
+        refusals=(
             {"metrics": {"publish_every": "45s"}},
             {"metrics": {"publish_every": "120s", "enhanced": True}},
             {"metrics": {"publish_every": "120s"}, "scaling": {"min": 1, "max": 4, "gpu_utilization": 60}},
@@ -216,10 +216,10 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "network.subnets": network([SUBNETS[0], SUBNETS[1]], [SUBNETS[0], SUBNETS[2]]),
     "network.security_groups": network(["sg-00000001"], ["sg-00000002"]),
     "network.isolated": Flip(
-        one=False,
-        other=True,
+        first=False,
+        second=True,
         base={"metrics": {"triton": False}},
-        refused=({"metrics": {"triton": True}},),
+        refusals=({"metrics": {"triton": True}},),
     ),
     "access.invokers": flip([], ["arn:aws:iam::111122223333:role/search"]),
     "capture.sample": flip("10%", "100%"),

@@ -144,7 +144,7 @@ ELSEWHERE: Mapping[str, tuple[Flip, Observation]] = {
         flip(1, 2, mode="multi-model", archive_set="live"),
         keys_in_the_bucket,
     ),
-    "models[].built_on": (Flip(one="ml.g5.xlarge", other="ml.g4dn.xlarge", facts=PLANS), finding("FL297")),
+    "models[].built_on": (Flip(first="ml.g5.xlarge", second="ml.g4dn.xlarge", facts=PLANS), finding("FL297")),
     "models[].engines[].model": (engine("embed", "rank"), finding("FL293")),
     "models[].engines[].onnx": (engine("m.onnx", "m.plan"), finding("FL112")),
     "models[].engines[].digest": (engine(None, f"sha256:{1:064}"), finding("FL397")),

@@ -32,9 +32,9 @@ class Grant:
 @dataclass(frozen=True, kw_only=True)
 class Role:
     name: str
-    trusted: tuple[Grant, ...]
-    granted: tuple[Grant, ...]
-    managed: tuple[str, ...]
+    trust: tuple[Grant, ...]
+    grants: tuple[Grant, ...]
+    managed_policies: tuple[str, ...]
     """Policies that others have written."""
     boundary: str
     """The policy that bounds it; empty: none does."""
@@ -43,11 +43,11 @@ class Role:
         taken_on = [
             f"Taken on by {', '.join(f'`{principal}`' for principal in trust.principals)}"
             + (f" under `{trust.conditions}`" if trust.conditions else "")
-            for trust in self.trusted
+            for trust in self.trust
         ]
-        other_texts = [f"Policies of others: {', '.join(f'`{line}`' for line in self.managed)}"]
+        other_texts = [f"Policies of others: {', '.join(f'`{line}`' for line in self.managed_policies)}"]
         texts = [f"Bounded by `{self.boundary}`"] if self.boundary else []
-        lines = [*taken_on, *texts, *(other_texts if self.managed else [])]
+        lines = [*taken_on, *texts, *(other_texts if self.managed_policies else [])]
         head = ["| Statement | Actions | Resources | Conditions |", "|---|---|---|---|"]
         return "\n".join(
             [
@@ -55,7 +55,7 @@ class Role:
                 "",
                 *(f"{line}.\n" for line in lines),
                 *head,
-                *map(Grant.row, self.granted),
+                *map(Grant.row, self.grants),
             ]
         )
 
@@ -93,9 +93,11 @@ def _role(id: str, properties: Mapping[str, Any], grants: tuple[Grant, ...]) -> 
     ]
     return Role(
         name=_name(id),
-        trusted=tuple(role_grants(properties["AssumeRolePolicyDocument"], id)),
-        granted=(*grants, *output),
-        managed=tuple(join_strings(policy_arn) for policy_arn in properties.get("ManagedPolicyArns", ())),
+        trust=tuple(role_grants(properties["AssumeRolePolicyDocument"], id)),
+        grants=(*grants, *output),
+        managed_policies=tuple(
+            join_strings(policy_arn) for policy_arn in properties.get("ManagedPolicyArns", ())
+        ),
         boundary=join_strings(properties.get("PermissionsBoundary", "")),
     )
 

@@ -149,7 +149,9 @@ class TestOwners:
         folder.environment(
             "notifications:\n  owners:\n    search:\n      critical: ['arn:aws:sqs:us-east-1:999999999999:x']\n"
         )
-        assert folder.said()[0].startswith("dev.yaml:7 FL112 `notifications.owners.search.critical[0]`")
+        assert folder.finding_lines()[0].startswith(
+            "dev.yaml:7 FL112 `notifications.owners.search.critical[0]`"
+        )
 
 
 def test_an_owner_and_its_contact_become_tags_of_the_stack(folder: FleetFolder) -> None:

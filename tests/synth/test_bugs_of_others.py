@@ -76,7 +76,7 @@ class TestZeros:
         self, folder: FleetFolder, scaling: str, line: int
     ) -> None:
         folder.spec(f"scaling:\n  {scaling}\n")
-        (said_line,) = folder.said()
+        (said_line,) = folder.finding_lines()
         assert said_line.startswith(f"sentences.yaml:{line} FL270 `min` is 0: an endpoint without instances")
 
 
@@ -233,7 +233,7 @@ class TestSecrets:
         token = f"hf_{'a' * 30}"
         folder.spec(f"environment: {{{name}: {token}}}\n")
         assert [finding.code for finding in folder.findings()] == ["FL242"]
-        assert token not in "".join(folder.said())
+        assert token not in "".join(folder.finding_lines())
 
     def test_its_arn_reaches_the_container(self, template: Synth) -> None:
         secret = "arn:aws:secretsmanager:us-east-1:111122223333:secret:hugging-face"

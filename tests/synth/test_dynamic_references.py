@@ -207,7 +207,7 @@ def test_a_spec_that_splits_a_reference_for_fn_sub_is_refused_at_its_line(
     folder: FleetFolder, text: str
 ) -> None:
     folder.spec(f"cloudformation:\n  Model:\n    PrimaryContainer.ContainerHostname: {{Fn::Sub: '{text}'}}\n")
-    (line,) = [line for line in folder.said() if " FL561 " in line]
+    (line,) = [line for line in folder.finding_lines() if " FL561 " in line]
     assert line.startswith(
         "sentences.yaml:8 FL561 PrimaryContainer.ContainerHostname of Model uses Fn::Sub with "
     )

@@ -64,7 +64,7 @@ def test_another_value_makes_another_template_and_changes_no_policy_in_place(
 
 @pytest.mark.parametrize(
     ("key", "further"),
-    [(key, further) for key, changed_value in IN_THE_TEMPLATE.items() for further in changed_value.refused],
+    [(key, further) for key, changed_value in IN_THE_TEMPLATE.items() for further in changed_value.refusals],
 )
 def test_what_a_key_does_not_go_with_is_refused_at_its_line(
     key: str, further: Document, tmp_path: Path

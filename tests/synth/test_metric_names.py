@@ -32,7 +32,7 @@ class MetricUse(NamedTuple):
 class TestMetrics:
     @pytest.mark.parametrize("kind", KINDS)
     def test_each_is_one_that_such_an_endpoint_publishes(self, folder: FleetFolder, kind: str) -> None:
-        template, known_values = self.made(folder, kind), self.known(kind)
+        template, known_values = self.metrics_template(folder, kind), self.known_metrics(kind)
         result = set(metric_uses(template))
         published = {
             MetricUse(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
@@ -52,7 +52,9 @@ class TestMetrics:
     def test_each_that_scaling_knows_by_a_name_of_its_own_is_too(
         self, folder: FleetFolder, kind: str
     ) -> None:
-        policies = self.made(folder, kind).find_resources("AWS::ApplicationAutoScaling::ScalingPolicy")
+        policies = self.metrics_template(folder, kind).find_resources(
+            "AWS::ApplicationAutoScaling::ScalingPolicy"
+        )
         policy_configurations = [
             policy["Properties"]["TargetTrackingScalingPolicyConfiguration"] for policy in policies.values()
         ]
@@ -62,7 +64,7 @@ class TestMetrics:
             if "PredefinedMetricSpecification" in policy_configuration
         }
         assert predefined
-        assert predefined <= {metric.predefined for metric in self.known(kind)}
+        assert predefined <= {metric.predefined for metric in self.known_metrics(kind)}
         assert all(
             ("PredefinedMetricSpecification" in policy_configuration)
             != ("CustomizedMetricSpecification" in policy_configuration)
@@ -73,7 +75,7 @@ class TestMetrics:
     def test_each_of_tritons_own_is_searched_where_the_container_publishes_it(
         self, folder: FleetFolder, kind: str
     ) -> None:
-        template = self.made(folder, kind)
+        template = self.metrics_template(folder, kind)
         variables = only_resource(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"][
             "Environment"
         ]
@@ -87,13 +89,13 @@ class TestMetrics:
         assert {name for _, name in matches} == {triton_metric(measure) for measure in measures | on_gpu}
 
     @staticmethod
-    def made(folder: FleetFolder, kind: str) -> Template:
+    def metrics_template(folder: FleetFolder, kind: str) -> Template:
         base, keys = KINDS[kind]
         folder.spec(keys, base=base)
         return templates(folder)[STACK]
 
     @staticmethod
-    def known(kind: str) -> list[Any]:
+    def known_metrics(kind: str) -> list[Any]:
         """The catalog's metrics of one kind; the multi-model endpoint here is on a GPU."""
         kinds = {"gpu": {"gpu"}, "cpu": set[str](), "multi-model": {"gpu", "multi-model"}}[kind]
         metrics = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]

@@ -30,8 +30,8 @@ class Update:
 
     def __init__(self, before: Template, after: Template) -> None:
         self.names = {logical: f"{logical}-1" for logical in before["Resources"]}
-        old = self._declared(before, self.names)
-        self.recreated, self.updated = set[str](), set[str]()
+        old = self.declarations(before, self.names)
+        self.recreated_types, self.updated_types = set[str](), set[str]()
         resources: Mapping[str, Any] = after["Resources"]
         for logical in in_dependency_order(resources):
             declared_declaration = self._declaration(logical, resources[logical], self.names)
@@ -40,21 +40,24 @@ class Update:
                 declared_declaration.changed_properties(earlier) and recreates(earlier, declared_declaration)
             ):
                 self.names[logical] = f"{logical}-2"
-                self.recreated.add(declared_declaration.type)
+                self.recreated_types.add(declared_declaration.type)
             elif declared_declaration.changed_properties(earlier):
-                self.updated.add(declared_declaration.type)
+                self.updated_types.add(declared_declaration.type)
         names = before["Resources"].keys() - resources.keys()
-        self.recreated |= {before["Resources"][logical]["Type"] for logical in names}
+        self.recreated_types |= {before["Resources"][logical]["Type"] for logical in names}
 
     def effect(self) -> UpdateEffect:
         """The effect that this is."""
-        if "AWS::SageMaker::Endpoint" in self.recreated:
+        if "AWS::SageMaker::Endpoint" in self.recreated_types:
             return UpdateEffect.REPLACED
-        if "AWS::SageMaker::Endpoint" in self.updated and "AWS::SageMaker::EndpointConfig" in self.recreated:
+        if (
+            "AWS::SageMaker::Endpoint" in self.updated_types
+            and "AWS::SageMaker::EndpointConfig" in self.recreated_types
+        ):
             return UpdateEffect.CONFIGURATION
-        return UpdateEffect.IN_PLACE if self.recreated | self.updated else UpdateEffect.NOTHING
+        return UpdateEffect.IN_PLACE if self.recreated_types | self.updated_types else UpdateEffect.NOTHING
 
-    def _declared(self, template: Template, names: Mapping[str, str]) -> dict[str, Declaration]:
+    def declarations(self, template: Template, names: Mapping[str, str]) -> dict[str, Declaration]:
         return {
             logical: self._declaration(logical, resource, names)
             for logical, resource in template["Resources"].items()
@@ -99,7 +102,7 @@ def test_what_a_key_does_is_what_cloudformation_then_does(key: str, tmp_path: Pa
     before, after = templates(key, tmp_path)
     changes, update = compare(before, after), Update(before, after)
     assert update_effect(changes) is update.effect()
-    assert replaces_model(changes) is ("AWS::SageMaker::Model" in update.recreated)
+    assert replaces_model(changes) is ("AWS::SageMaker::Model" in update.recreated_types)
 
 
 def test_another_name_is_another_endpoint(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_the_document_lists_what_the_roles_may_do(
 
 
 def test_no_action_is_a_wildcard_and_nothing_is_granted_by_exclusion(every: list[Role]) -> None:
-    statements = [item for role in every for item in role.granted]
+    statements = [item for role in every for item in role.grants]
     assert {statement.effect for statement in statements} == {"Allow"}
     assert [statement for statement in statements if "*" in "".join(statement.actions)] == []
 
@@ -66,7 +66,7 @@ def test_each_wildcard_of_a_resource_is_one_that_somebody_reasoned_about(every: 
     rows = [
         (role.name, item.sid, resource)
         for role in every
-        for item in role.granted
+        for item in role.grants
         for resource in item.resources
         if "*" in resource and not is_meant(item, resource)
     ]
@@ -75,7 +75,7 @@ def test_each_wildcard_of_a_resource_is_one_that_somebody_reasoned_about(every: 
 
 def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
     """The reasons of wildcards that are no more go with them."""
-    statements = [item for role in every for item in role.granted]
+    statements = [item for role in every for item in role.grants]
     for wildcard in (*WILDCARDS, *ACCESS_WILDCARDS):
         granted_actions = {
             action
@@ -88,9 +88,7 @@ def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
 
 def test_a_role_is_taken_on_by_a_service_of_aws_unless_a_file_names_others(every: list[Role]) -> None:
     """Those that `access` of a spec and of an environment name are in test_access.py."""
-    trust = [
-        item for role in every if not role.name.startswith(("Access", "Invoker")) for item in role.trusted
-    ]
+    trust = [item for role in every if not role.name.startswith(("Access", "Invoker")) for item in role.trust]
     assert {item.actions for item in trust} == {("sts:AssumeRole",)}
     assert {principal for item in trust for principal in item.principals} == {
         "Service: codebuild.amazonaws.com",
@@ -101,7 +99,7 @@ def test_a_role_is_taken_on_by_a_service_of_aws_unless_a_file_names_others(every
 
 
 def test_no_role_has_a_policy_of_others(every: list[Role]) -> None:
-    assert [role.name for role in every if role.managed] == []
+    assert [role.name for role in every if role.managed_policies] == []
 
 
 def test_the_boundary_of_an_environment_is_on_each_role_and_no_other_is(
@@ -154,7 +152,7 @@ def test_no_role_but_the_one_that_deploys_writes_who_owns_which_content(every: l
     writers = {
         role.name
         for role in every
-        for item in role.granted
+        for item in role.grants
         for action, resource in product(item.actions, item.resources)
         if action.startswith("s3:") and not action.startswith(("s3:Get", "s3:List"))
         if resource == "*" or fnmatchcase(record, resource.partition("/")[2])

@@ -144,8 +144,8 @@ class TestWhichChangesMakeAnotherConfiguration:
 
     ROLLOUT = "rollout: {strategy: canary, canary: 50%}\nalarms: {errors: 1%, latency_p99: 200ms}\n"
     SCALING = "scaling: {min: 1, max: 4, invocations_per_instance: 60}\n"
-    ALLOWED = f"{SCALING}allow: {{FL263: a trial}}\n"
-    RAW = f"{ALLOWED}cloudformation: {{Endpoint: {{RetainDeploymentConfig: true}}}}\n"
+    ALLOWED_SCALING = f"{SCALING}allow: {{FL263: a trial}}\n"
+    RAW = f"{ALLOWED_SCALING}cloudformation: {{Endpoint: {{RetainDeploymentConfig: true}}}}\n"
 
     @pytest.mark.parametrize(
         ("first_text", "other_text"),
@@ -155,7 +155,7 @@ class TestWhichChangesMakeAnotherConfiguration:
             (ROLLOUT, ROLLOUT.replace("200ms", "200ms, latency_p50: 100ms")),
             (ROLLOUT, ROLLOUT.replace("canary: 50%", "canary: 50%, rollback_on: [errors]")),
             (SCALING, ""),
-            (RAW, ALLOWED),
+            (RAW, ALLOWED_SCALING),
         ],
     )
     def test_what_an_update_is_told_besides_makes_another(

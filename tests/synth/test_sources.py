@@ -38,7 +38,7 @@ def test_a_value_is_that_of_the_source(environment: str, example: str, name: str
 @pytest.mark.parametrize(("example", "name"), OTHER_SYSTEMS)
 def test_a_value_that_is_said_to_differ_is_as_it_is_said(environment: str, example: str, name: str) -> None:
     system: ModuleType = SYSTEMS[example]
-    assert system.ours(environment)[name] == system.DIFFERENT[name].here != system.SOURCE[name]
+    assert system.ours(environment)[name] == system.DIFFERENT[name].own_value != system.SOURCE[name]
 
 
 @EACH_SYSTEM

@@ -164,40 +164,40 @@ def _files() -> Iterator[Case]:
     yield Case(
         id="ensemble-no-version",
         files=without(WRAPPER, ["pipeline/1/"]),
-        changed="the ensemble has no version",
+        change="the ensemble has no version",
     )
     files = files_without("lost")
     missing_contents = {path: content for path, content in files.items() if not path.startswith("lost/")}
-    yield Case(id="part-missing", files=missing_contents, changed="a composing model's directory is missing")
+    yield Case(id="part-missing", files=missing_contents, change="a composing model's directory is missing")
     named_files = change_file(files_without("misnamed"), "misnamed/config.pbtxt", ('"misnamed"', '"other"'))
-    yield Case(id="part-name", files=named_files, changed="a composing model's name is not its directory's")
+    yield Case(id="part-name", files=named_files, change="a composing model's name is not its directory's")
     unread = change_file(files_without("unread"), "unread/config.pbtxt", add="no_such_field: 1\n")
-    yield Case(id="part-unknown-field", files=unread, changed="a composing model with an unknown field")
+    yield Case(id="part-unknown-field", files=unread, change="a composing model with an unknown field")
     yield Case(
         id="part-no-version",
         files=without(WRAPPER, ["double/1/model.py"]),
-        changed="a composing model without a version",
+        change="a composing model without a version",
     )
     yield Case(
         id="part-no-config",
         files=without(ENSEMBLE, ["scale/config.pbtxt"]),
-        changed="a composing ONNX model without config.pbtxt",
+        change="a composing ONNX model without config.pbtxt",
     )
     spare = {**WRAPPER, **python_model("spare", "no_such_field: 1")}
     yield Case(
-        id="ensemble-spare-broken", files=spare, changed="a broken model that the ensemble does not use"
+        id="ensemble-spare-broken", files=spare, change="a broken model that the ensemble does not use"
     )
     hidden_values = {**WRAPPER, ".ipynb_checkpoints/x": b""}
     yield Case(
-        id="ensemble-hidden-beside", files=hidden_values, changed="a hidden directory beside the models"
+        id="ensemble-hidden-beside", files=hidden_values, change="a hidden directory beside the models"
     )
     quoted_files = change_file(missing_contents, CONFIG, (PLATFORM, "platform: 'ensemble'"))
     quoted_values = change_file(quoted_files, CONFIG, ('"lost"', '"away"'))
     yield Case(
-        id="regex-miss-alone", files=quoted_values, changed="an ensemble in single quotes, without its models"
+        id="regex-miss-alone", files=quoted_values, change="an ensemble in single quotes, without its models"
     )
     spaced_files = change_file(WRAPPER, CONFIG, (PLATFORM, 'platform:   \t"ensemble"'))
-    yield Case(id="regex-spaces", files=spaced_files, changed="white space after the colon of the platform")
+    yield Case(id="regex-spaces", files=spaced_files, change="white space after the colon of the platform")
 
 
 def _branches() -> Iterator[Case]:
@@ -214,7 +214,7 @@ def _branches() -> Iterator[Case]:
             **python_model("right", model + right),
             **python_model("join", JOIN),
         }
-        yield Case(id=name, files=files, changed=what)
+        yield Case(id=name, files=files, change=what)
 
 
 def nested_cases() -> Iterator[Case]:
@@ -228,4 +228,4 @@ def nested_cases() -> Iterator[Case]:
     )
     files = {**WRAPPER, "outer/config.pbtxt": outer[CONFIG], "outer/1/": b""}
     what = "an ensemble of an ensemble, in single quotes, so that the inner one is taken"
-    yield Case(id="ensemble-inner-is-main", files=files, changed=what)
+    yield Case(id="ensemble-inner-is-main", files=files, change=what)

@@ -25,7 +25,7 @@ NAME = re.compile(r'^name: "([^"]+)"', re.MULTILINE)
 
 def sentence(verdict: Verdict, case: Case) -> str:
     """What was said, without what comes before and after it, and without paths of this machine."""
-    text = FOLDERS.sub("", AFTER.split(verdict.said)[0])
+    text = FOLDERS.sub("", AFTER.split(verdict.message)[0])
     while text != (rest := BEFORE.sub("", text)):
         text = rest
     return " ".join(text.replace(case.target, _main(case)).split()).rstrip(";. ")

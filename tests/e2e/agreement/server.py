@@ -34,8 +34,8 @@ QUIET = {
 class Verdict:
     """Whether a repository was loaded, and all that Triton said if it was not."""
 
-    loaded: bool
-    said: str = ""
+    is_loaded: bool
+    message: str = ""
 
 
 class Court:
@@ -71,7 +71,7 @@ class Court:
                 for case in cases[len(verdicts) :]:
                     verdicts[case.id] = self._load(server, case)
             except ModelRefusal as refusal:
-                verdicts[case.id] = Verdict(loaded=False, said=str(refusal))
+                verdicts[case.id] = Verdict(is_loaded=False, message=str(refusal))
             finally:
                 server.stop(grace=0.0)
         return verdicts
@@ -84,11 +84,11 @@ class Court:
         start = server.log_end()
         answer = ModelsApi(server).load(case.id, case.target, repository)
         if answer.status == 200:
-            return Verdict(loaded=True)
+            return Verdict(is_loaded=True)
         text = str(json.loads(answer.message)["error"])
         if "failed to poll" in text:
             text = f"{text}; {server.reason(repository, start)}"
-        return Verdict(loaded=False, said=text)
+        return Verdict(is_loaded=False, message=text)
 
     def _single(self, case: Case) -> Verdict:
         repository = case.write(self._folder / case.id / "model")
@@ -97,10 +97,10 @@ class Court:
             server.start()
             server.wait_ready(30.0)
         except HostingError as error:
-            return Verdict(loaded=False, said=str(error))
+            return Verdict(is_loaded=False, message=str(error))
         finally:
             server.stop(grace=0.0)
-        return Verdict(loaded=True)
+        return Verdict(is_loaded=True)
 
     def _server(self, repository: Path, environment: dict[str, str]) -> TritonServer:
         repository.mkdir(parents=True, exist_ok=True)

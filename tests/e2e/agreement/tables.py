@@ -23,4 +23,4 @@ def swap(name: str, what: str, *replacements: tuple[str, str], add: str = "") ->
 def cases(base: Files, file: str, changes: Iterable[Change]) -> Iterator[Case]:
     """One case for each change of one config of a healthy repository."""
     for name, what, replacements, addition in changes:
-        yield Case(id=name, files=change_file(base, file, *replacements, add=addition), changed=what)
+        yield Case(id=name, files=change_file(base, file, *replacements, add=addition), change=what)

@@ -59,11 +59,11 @@ def test_a_repository_is_refused_by_us_if_and_only_if_the_server_refuses_it(
     server_findings: dict[str, list[Finding]], verdicts: dict[str, Verdict]
 ) -> None:
     disagreements = [
-        f"{case.id} ({case.mode}; {case.changed}): the server"
-        f" {'loads it' if verdicts[case.id].loaded else 'says: ' + sentence(verdicts[case.id], case)};"
+        f"{case.id} ({case.mode}; {case.change}): the server"
+        f" {'loads it' if verdicts[case.id].is_loaded else 'says: ' + sentence(verdicts[case.id], case)};"
         f" we say: {'; '.join(f'{item.code} {item.message}' for item in server_findings[case.id]) or 'no error'}"
         for case in all_cases()
-        if verdicts[case.id].loaded == bool(server_findings[case.id])
+        if verdicts[case.id].is_loaded == bool(server_findings[case.id])
     ]
     assert not disagreements, "\n".join([f"{len(disagreements)} disagreements", *disagreements])
 
@@ -91,7 +91,7 @@ def test_what_both_refuse_is_refused_in_the_servers_words(
 
 
 def test_there_are_cases_of_both_kinds_in_both_modes(verdicts: dict[str, Verdict]) -> None:
-    kinds = {(case.mode, verdicts[case.id].loaded) for case in all_cases()}
+    kinds = {(case.mode, verdicts[case.id].is_loaded) for case in all_cases()}
     assert kinds == {(mode, is_loaded) for mode in ("single", "multi-model") for is_loaded in (True, False)}
     assert len(verdicts) >= 150
 
@@ -113,5 +113,5 @@ OTHER_MODEL = move_files(
 )
 def test_what_the_server_would_decide_by_chance_is_refused(files: Files, code: str, tmp_path: Path) -> None:
     """The order in which the file system lists the directories decides, so the server is not asked."""
-    findings = errors(Case(id="chance", files=files, changed=""), tmp_path, "24.10")
+    findings = errors(Case(id="chance", files=files, change=""), tmp_path, "24.10")
     assert code in [finding.code for finding in findings]

@@ -50,7 +50,7 @@ def test_a_role_trusts_the_provider_that_foundation_makes(
     assert statement[0]["Sid"] == "ActAsCdk"
     stack = stacks.api.describe_stacks(StackName="access")["Stacks"][0]["StackId"]
     stacks.api.delete_stack(StackName=stack)
-    assert stacks.settled(stack) == "DELETE_COMPLETE"
+    assert stacks.final_status(stack) == "DELETE_COMPLETE"
     assert iam.list_open_id_connect_providers()["OpenIDConnectProviderList"] == []
 
 

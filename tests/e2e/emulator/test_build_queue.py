@@ -26,18 +26,18 @@ def builds() -> Iterator[Builds]:
 
 def stop_build(builds: Builds, id: str) -> dict[str, Any]:
     builds.api.stop_build(id=id)
-    return builds.ended(id)
+    return builds.final_build(id)
 
 
 def test_a_second_build_is_queued_until_the_first_one_is_over(builds: Builds) -> None:
     first = builds.start(builds.project("first", ENDLESS_COMMANDS))
     second = builds.start(builds.project("second", commands("echo ran")))
-    builds.said(builds.now(first), "running")
-    waiting_values = builds.now(second)
+    builds.log_contains(builds.current_build(first), "running")
+    waiting_values = builds.current_build(second)
     assert (waiting_values["buildStatus"], waiting_values["currentPhase"]) == ("IN_PROGRESS", "QUEUED")
     assert not waiting_values["buildComplete"]
     stop_build(builds, first)
-    build = builds.ended(second)
+    build = builds.final_build(second)
     assert (build["buildStatus"], builds.lines(build)) == ("SUCCEEDED", ["ran"])
 
 
@@ -57,7 +57,7 @@ def test_a_third_build_is_refused(builds: Builds) -> None:
 def test_each_compute_type_has_its_own_limit(builds: Builds) -> None:
     first = builds.start(builds.project("cpu", ENDLESS_COMMANDS))
     larger = builds.project("larger", commands("echo ran"))
-    second = builds.ended(builds.start(larger, computeTypeOverride="BUILD_GENERAL1_MEDIUM"))
+    second = builds.final_build(builds.start(larger, computeTypeOverride="BUILD_GENERAL1_MEDIUM"))
     assert second["buildStatus"] == "SUCCEEDED"
     assert stop_build(builds, first)["buildStatus"] == "STOPPED"
 
@@ -68,7 +68,7 @@ def test_a_build_that_is_stopped_in_the_queue_never_runs(builds: Builds) -> None
     waiting_values = stop_build(builds, second)
     assert (waiting_values["buildStatus"], phases(waiting_values)["QUEUED"]) == ("STOPPED", "STOPPED")
     stop_build(builds, first)
-    assert builds.lines(builds.now(second)) == []
+    assert builds.lines(builds.current_build(second)) == []
 
 
 def test_a_build_beyond_the_limit_of_its_project_is_refused_and_not_queued(builds: Builds) -> None:
@@ -95,7 +95,7 @@ def test_a_limit_above_that_of_the_account_is_refused_by_the_api(builds: Builds)
 
 
 def test_a_limit_above_that_of_the_account_is_refused_by_cloudformation(builds: Builds) -> None:
-    assert OVER_THE_ACCOUNT in builds.refused("any", ConcurrentBuildLimit=2)
+    assert OVER_THE_ACCOUNT in builds.refusal("any", ConcurrentBuildLimit=2)
     builds.project("taken", commands("true"), ConcurrentBuildLimit=1)
 
 
@@ -105,5 +105,5 @@ def test_what_waits_in_the_queue_ends_with_the_embedded_aws() -> None:
         project = builds.project("any", ENDLESS_COMMANDS)
         first = builds.start(project)
         builds.start(project)
-        builds.said(builds.now(first), "running")
+        builds.log_contains(builds.current_build(first), "running")
     assert not [item for item in threading.enumerate() if item.name.startswith("build-")]

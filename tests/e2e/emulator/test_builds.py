@@ -30,7 +30,7 @@ def test_a_build_runs_its_source_and_is_shown_with_its_phases_and_its_log(builds
     id = builds.start(
         project, sourceTypeOverride="S3", sourceLocationOverride=source, buildspecOverride=told_buildspec
     )
-    build = builds.ended(id)
+    build = builds.final_build(id)
     assert builds.lines(build) == ["one by the project", "", "two"]
     assert (build["buildStatus"], build["currentPhase"]) == ("SUCCEEDED", "COMPLETED")
     assert phases(build) == {
@@ -48,7 +48,7 @@ def test_a_build_runs_its_source_and_is_shown_with_its_phases_and_its_log(builds
 def test_variables_of_the_build_come_before_those_of_the_project(builds: Builds) -> None:
     project = builds.project("variables", commands('echo "$SAID, $ADDED"', "echo $CODEBUILD_BUILD_ID"))
     addition = [{"name": "SAID", "value": "by the build"}, {"name": "ADDED", "value": "a = 'b'"}]
-    build = builds.ended(builds.start(project, environmentVariablesOverride=addition))
+    build = builds.final_build(builds.start(project, environmentVariablesOverride=addition))
     assert builds.lines(build) == ["by the build, a = 'b'", build["id"]]
 
 
@@ -60,7 +60,7 @@ def test_commands_share_a_shell_and_phases_share_folder_and_exported_variables(b
             "build": {"commands": ['echo "${X:-unset}"; echo "$Y"; basename "$PWD"']},
         },
     )
-    assert builds.lines(builds.ended(builds.start(project))) == ["1", "unset", "two", "lines", "sub"]
+    assert builds.lines(builds.final_build(builds.start(project))) == ["1", "unset", "two", "lines", "sub"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_command_that_fails_ends_its_phase_and_the_build(
     failing_phase = {"commands": ["echo first", "exit 3", "echo never"], "finally": ["echo finally"]}
     after = {"commands": ["echo succeeding $CODEBUILD_BUILD_SUCCEEDING"]}
     project = builds.project(f"failing-{phase}", {phase: failing_phase, "post_build": after})
-    build = builds.ended(builds.start(project))
+    build = builds.final_build(builds.start(project))
     assert build["buildStatus"] == "FAILED"
     texts = ["first", "finally", *(["succeeding 0"] if phase == "build" else [])]
     assert builds.lines(build) == texts
@@ -91,11 +91,11 @@ def test_a_command_that_fails_ends_its_phase_and_the_build(
 def test_a_build_that_is_stopped_may_end_in_order(builds: Builds) -> None:
     project = builds.project("stopped", {**commands(HANG), "post_build": {"commands": ["echo never"]}})
     id = builds.start(project)
-    builds.said(builds.now(id), "running")
-    assert builds.now(id)["buildStatus"] == "IN_PROGRESS"
-    assert builds.now(id)["currentPhase"] == "BUILD"
+    builds.log_contains(builds.current_build(id), "running")
+    assert builds.current_build(id)["buildStatus"] == "IN_PROGRESS"
+    assert builds.current_build(id)["currentPhase"] == "BUILD"
     builds.api.stop_build(id=id)
-    build = builds.ended(id)
+    build = builds.final_build(id)
     assert (build["buildStatus"], phases(build)["BUILD"]) == ("STOPPED", "STOPPED")
     assert [line for line in builds.lines(build) if line != "Terminated"] == ["running", "ended in order"]
     assert builds.api.stop_build(id=id)["build"]["buildStatus"] == "STOPPED"
@@ -104,9 +104,9 @@ def test_a_build_that_is_stopped_may_end_in_order(builds: Builds) -> None:
 def test_a_stopped_build_leaves_no_process_behind(builds: Builds) -> None:
     project = builds.project("left", commands("setsid sleep 1000 & echo $!", "echo running; wait"))
     id = builds.start(project)
-    builds.said(builds.now(id), "running")
+    builds.log_contains(builds.current_build(id), "running")
     builds.api.stop_build(id=id)
-    pid = int(builds.lines(builds.ended(id))[0])
+    pid = int(builds.lines(builds.final_build(id))[0])
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
@@ -117,20 +117,20 @@ def test_a_build_sees_no_aws_but_the_embedded_one_and_nothing_of_the_user(
     monkeypatch.setenv("OF_THE_USER", "1")
     text = 'python3 -c \'import boto3; print([b["Name"] for b in boto3.client("s3").list_buckets()["Buckets"]])\''
     project = builds.project("seen", commands(text, "echo ${AWS_PROFILE:-} ${OF_THE_USER:-}."))
-    lines = builds.lines(builds.ended(builds.start(project)))
+    lines = builds.lines(builds.final_build(builds.start(project)))
     assert lines == ["['sources']", "."]
 
 
 def test_a_build_has_no_gpu_and_the_tensorrt_of_its_image(builds: Builds) -> None:
     project = builds.project("no-gpu", commands("echo $FLEET_STAND_IN_GPU.; echo $TRT_VERSION"))
-    assert builds.lines(builds.ended(builds.start(project))) == [".", "10.4.0.26"]
+    assert builds.lines(builds.final_build(builds.start(project))) == [".", "10.4.0.26"]
 
 
 def test_an_image_whose_tensorrt_nobody_says_has_that_for_which_engines_are_planned(builds: Builds) -> None:
     image = IMAGE.replace("24.09", "26.05")
     planned_text = expected_tensorrt(release("26.05"))
     project = builds.project("unsaid", commands("echo $TRT_VERSION"))
-    assert builds.lines(builds.ended(builds.start(project, imageOverride=image))) == [planned_text]
+    assert builds.lines(builds.final_build(builds.start(project, imageOverride=image))) == [planned_text]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_source_that_cannot_be_unpacked_fails_the_build(
     project = builds.project(name, commands("echo never"))
     source = f"sources/{name}" if content is None else builds.source(name, content)
     id = builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source)
-    build = builds.ended(id)
+    build = builds.final_build(id)
     assert (build["buildStatus"], phases(build)["DOWNLOAD_SOURCE"]) == ("FAILED", "FAILED")
     (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
     assert reason in failed_phase["contexts"][0]["message"]
@@ -160,7 +160,7 @@ def test_a_source_that_cannot_be_unpacked_fails_the_build(
 def test_the_buildspec_of_the_project_is_not_that_of_another_source(builds: Builds) -> None:
     project = builds.project("another-source", commands("echo never"))
     source = builds.source("another.zip", zip_files({"run.sh": "true"}))
-    build = builds.ended(builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source))
+    build = builds.final_build(builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source))
     (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
     assert (failed_phase["phaseType"], failed_phase["contexts"][0]["statusCode"]) == (
         "DOWNLOAD_SOURCE",
@@ -186,7 +186,7 @@ def test_a_buildspec_that_says_what_is_not_done_here_fails_the_build(
     builds: Builds, text: str, reason: str
 ) -> None:
     project = builds.project(f"buildspec-{abs(hash(reason))}", {})
-    build = builds.ended(builds.start(project, buildspecOverride=text))
+    build = builds.final_build(builds.start(project, buildspecOverride=text))
     (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
     assert failed_phase["contexts"][0]["statusCode"] == "YAML_FILE_ERROR"
     assert reason in failed_phase["contexts"][0]["message"]
@@ -198,7 +198,7 @@ def test_a_request_that_is_repeated_starts_one_build(builds: Builds) -> None:
     assert first == second
     with pytest.raises(ClientError, match="was used for another request"):
         builds.start(project, idempotencyToken="once", imageOverride="another")
-    assert builds.ended(first)["buildStatus"] == "SUCCEEDED"
+    assert builds.final_build(first)["buildStatus"] == "SUCCEEDED"
 
 
 @pytest.mark.parametrize(

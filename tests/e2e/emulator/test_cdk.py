@@ -157,12 +157,12 @@ def test_a_diff_of_a_change_set_names_the_same_resources_and_the_endpoint_that_f
 
 
 def test_a_change_reaches_the_endpoint_by_an_update(account: Account, first_deploy: str) -> None:
-    removed_endpoints = list(account.host.removed)
+    removed_endpoints = list(account.host.removals)
     text = account.cdk("deploy", "--all", variant="changed")
     assert "Requested update requires the creation of a new physical resource" in text
     assert account.endpoint() == ("InService", "triton:25.04")
     assert account.host.served[-1].container.environment["SETTING"] == "2"
-    assert account.host.removed == removed_endpoints
+    assert account.host.removals == removed_endpoints
     assert len(client(account.aws, "sagemaker").list_models()["Models"]) == 1
     [project] = client(account.aws, "codebuild").batch_get_projects(names=_project(account))["projects"]
     assert project["description"] == "changed"
@@ -196,7 +196,7 @@ def test_a_failing_update_is_told_and_rolled_back(account: Account, first_deploy
 @pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="as test_deploy.py shows it: FLEET_SLOW=1 runs it")
 def test_a_failing_creation_is_told_and_the_next_deploy_works(account: Account, first_deploy: str) -> None:
     account.cdk("destroy", "Serving", "--exclusively", "--force")
-    assert account.host.removed[-1] == "embedded"
+    assert account.host.removals[-1] == "embedded"
     text = account.cdk("deploy", "Serving", "--exclusively", variant="no-data", fails=True)
     assert "Could not find model data at s3://embedded-data/none.tar.gz" in text
     assert account.statuses()["Serving"] == "ROLLBACK_COMPLETE"

@@ -195,7 +195,7 @@ def test_the_execution_of_one_deletes_the_other_change_sets_of_its_stack(stacks:
             StackName="raced", ChangeSetName=name, ChangeSetType="UPDATE", TemplateBody=template
         )
     stacks.api.execute_change_set(StackName="raced", ChangeSetName="second")
-    assert stacks.settled("raced") == "UPDATE_COMPLETE"
+    assert stacks.final_status("raced") == "UPDATE_COMPLETE"
     with pytest.raises(ClientError, match=r"ChangeSetNotFound.*ChangeSet \[first\] does not exist"):
         stacks.api.execute_change_set(StackName="raced", ChangeSetName="first")
     assert set(stacks.physical_ids("raced")) == {"Topic", "Second"}

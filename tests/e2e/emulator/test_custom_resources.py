@@ -202,7 +202,7 @@ def test_a_resource_is_deleted_under_its_own_id_and_no_other(
     resources = {**provider(recorder), "Kept": custom(Id="k"), "Lost": custom(Id="l", Renames="Delete")}
     stacks.create("deleting", resources)
     stacks.api.delete_stack(StackName="deleting")
-    assert stacks.settled("deleting") == "DELETE_FAILED"
+    assert stacks.final_status("deleting") == "DELETE_FAILED"
     assert kinds(aws, "Kept") == [("Create", ""), ("Delete", "k")]
     [reason] = event_messages(stacks, "deleting", "Lost", "DELETE_FAILED")
     words = 'DELETE: cannot change the physical resource ID from "l" to "another" during deletion'

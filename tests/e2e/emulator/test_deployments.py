@@ -226,4 +226,4 @@ def test_a_rollback_that_fails_leaves_the_endpoint_with_both_reasons(
     assert endpoint["EndpointStatus"] == "UpdateRollbackFailed"
     assert "lost-errors. The rollback failed: the GPU is gone" in endpoint["FailureReason"]
     sagemaker.delete_endpoint(EndpointName="lost")
-    assert host.removed[-1] == "lost"
+    assert host.removals[-1] == "lost"

@@ -108,7 +108,7 @@ def test_a_drift_aware_change_set_takes_back_what_was_changed(
     client(aws, "logs").put_retention_policy(logGroupName=stack, retentionInDays=1)
     change_set = stacks.api.create_change_set(ChangeSetName="revert", DeploymentMode="REVERT_DRIFT", **common)
     stacks.api.execute_change_set(ChangeSetName=change_set["Id"])
-    assert stacks.settled(stack) == "UPDATE_COMPLETE"
+    assert stacks.final_status(stack) == "UPDATE_COMPLETE"
     assert detect_drift(stacks.api, stack, "Group")["Group"]["StackResourceDriftStatus"] == "IN_SYNC"
     made = stacks.api.create_change_set(ChangeSetName="again", DeploymentMode="REVERT_DRIFT", **common)
     assert stacks.api.describe_change_set(ChangeSetName=made["Id"])["Status"] == "FAILED"

@@ -71,7 +71,7 @@ def test_what_exists_is_imported_as_it_is(aws: EmbeddedAws, stacks: Stacks, stac
     }
     assert actions == {"Bucket": "Import", "Images": "Import", "Log": "Import", "Topic": "Add"}
     stacks.api.execute_change_set(StackName=stack_name, ChangeSetName="plan")
-    assert stacks.settled(stack_name) == "CREATE_COMPLETE"
+    assert stacks.final_status(stack_name) == "CREATE_COMPLETE"
     assert ("Bucket", "IMPORT_COMPLETE", "") in stacks.events(stack_name)
     assert stacks.physical_ids(stack_name)["Bucket"] == stack_name
     assert client(aws, "s3").get_object(Bucket=stack_name, Key="model")["Body"].read() == b"kept"
@@ -85,7 +85,7 @@ def test_what_was_imported_outlives_the_rollback_of_the_creation(
     }
     plan(stacks, stack_name, broken_values, ImportExistingResources=True)
     stacks.api.execute_change_set(StackName=stack_name, ChangeSetName="plan")
-    assert stacks.settled(stack_name) == "ROLLBACK_COMPLETE"
+    assert stacks.final_status(stack_name) == "ROLLBACK_COMPLETE"
     assert stack_name in [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
 
 
@@ -109,4 +109,4 @@ def test_a_stack_that_is_updated_meets_existing_names_too(stacks: Stacks, stack_
         **names | {"ChangeSetName": "import"}, TemplateBody=template, ImportExistingResources=True
     )
     stacks.api.execute_change_set(StackName=name, ChangeSetName="import")
-    assert stacks.settled(name) == "UPDATE_COMPLETE"
+    assert stacks.final_status(name) == "UPDATE_COMPLETE"

@@ -49,7 +49,7 @@ def test_a_privileged_build_pushes_an_image_that_the_registry_describes(
     source = builds.source("image.zip", zip_files({"Dockerfile": DOCKERFILE, "model.py": "x = 1\n"}))
     override = {"sourceTypeOverride": "S3", "sourceLocationOverride": source}
     spec = builds.api.batch_get_projects(names=[project])["projects"][0]["source"]["buildspec"]
-    build = builds.ended(builds.start(project, buildspecOverride=spec, **override))
+    build = builds.final_build(builds.start(project, buildspecOverride=spec, **override))
     lines = builds.lines(build)
     assert build["buildStatus"] == "SUCCEEDED", lines
     (image_detail,) = ecr.describe_images(repositoryName="detector")["imageDetails"]
@@ -66,7 +66,7 @@ def test_each_build_has_images_of_its_own(builds: Builds) -> None:
         Environment=environment(is_privileged=True),
     )
     for _ in range(2):
-        lines = builds.lines(builds.ended(builds.start(project)))
+        lines = builds.lines(builds.final_build(builds.start(project)))
         assert any("No such image" in line for line in lines), lines
         assert lines[-1].endswith("naming to own:1")
 
@@ -77,4 +77,4 @@ def test_another_build_has_no_stand_in_of_docker(builds: Builds) -> None:
         commands("case $(command -v docker) in */stand_ins/*) exit 1;; esac"),
         Environment=environment(is_privileged=False),
     )
-    assert builds.ended(builds.start(project))["buildStatus"] == "SUCCEEDED"
+    assert builds.final_build(builds.start(project))["buildStatus"] == "SUCCEEDED"

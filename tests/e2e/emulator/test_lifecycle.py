@@ -91,7 +91,7 @@ def test_builds_end_with_the_embedded_aws() -> None:
         builds = Builds(aws)
         id = builds.start(builds.project("ends", commands("echo $$; exec sleep 1000")))
         pause = threading.Event()
-        while not (lines := builds.lines(builds.now(id))):
+        while not (lines := builds.lines(builds.current_build(id))):
             pause.wait(0.02)
     with pytest.raises(ProcessLookupError):
         os.kill(int(lines[0]), 0)

@@ -174,5 +174,5 @@ def test_a_stack_whose_endpoint_scales_is_not_deleted(
     stacks.create("stays", endpoint("stays"))
     set_instances(sagemaker, "stays", 2)
     stacks.api.delete_stack(StackName="stays")
-    assert stacks.settled("stays") == "DELETE_FAILED"
+    assert stacks.final_status("stays") == "DELETE_FAILED"
     settle(sagemaker, slow, "stays")

@@ -196,4 +196,4 @@ def test_a_target_that_was_deregistered_by_hand_is_not_found_by_an_update_and_no
     assert "HandlerErrorCode: NotFound" in str(stacks.events("by-hand"))
     stack_id = stacks.api.describe_stacks(StackName="by-hand")["Stacks"][0]["StackId"]
     stacks.api.delete_stack(StackName="by-hand")
-    assert stacks.settled(stack_id) == "DELETE_COMPLETE"
+    assert stacks.final_status(stack_id) == "DELETE_COMPLETE"

@@ -135,7 +135,7 @@ def test_an_endpoint_is_served_with_what_was_deployed(sagemaker: Any, host: Reco
     assert described_endpoint["ProductionVariants"][0]["CurrentInstanceCount"] == 3
     assert described_endpoint["ProductionVariants"][0]["DesiredInstanceCount"] == 3
     sagemaker.delete_endpoint(EndpointName="served")
-    assert host.removed[-1] == "served"
+    assert host.removals[-1] == "served"
     with pytest.raises(ClientError, match="Could not find endpoint"):
         sagemaker.describe_endpoint(EndpointName="served")
 

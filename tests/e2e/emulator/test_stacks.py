@@ -24,7 +24,7 @@ def test_a_stack_is_in_progress_until_its_endpoint_answers(
     with pytest.raises(ClientError, match="is in CREATE_IN_PROGRESS state and can not be updated"):
         stacks.api.update_stack(StackName="slow", TemplateBody=json.dumps({"Resources": {"Topic": TOPIC}}))
     host.may_finish.set()
-    assert stacks.settled("slow") == "CREATE_COMPLETE"
+    assert stacks.final_status("slow") == "CREATE_COMPLETE"
 
 
 def test_every_resource_tells_what_becomes_of_it_in_the_order_of_need(
@@ -99,14 +99,14 @@ def test_a_change_of_the_model_replaces_it_and_updates_the_endpoint_where_it_is(
     stacks: Stacks, host: RecordingHost
 ) -> None:
     stacks.create("changing", endpoint("changing"))
-    before, removed_endpoints = stacks.physical_ids("changing"), list(host.removed)
+    before, removed_endpoints = stacks.physical_ids("changing"), list(host.removals)
     assert stacks.update("changing", endpoint("changing", image="triton:25.05")) == "UPDATE_COMPLETE"
     after = stacks.physical_ids("changing")
     assert after["Endpoint"] == before["Endpoint"]
     assert after["Model"] != before["Model"]
     assert after["Config"] != before["Config"]
     assert host.served[-1].container.image == "triton:25.05"
-    assert host.removed == removed_endpoints
+    assert host.removals == removed_endpoints
     assert [text for text, status, _ in stacks.events("changing") if status == "DELETE_COMPLETE"] == [
         "Config",
         "Model",
@@ -117,12 +117,12 @@ def test_a_bucket_with_objects_is_not_deleted_with_its_stack(aws: EmbeddedAws, s
     stacks.create("full", {"Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "full"}}})
     client(aws, "s3").put_object(Bucket="full", Key="x", Body=b"")
     stacks.api.delete_stack(StackName="full")
-    assert stacks.settled("full") == "DELETE_FAILED"
+    assert stacks.final_status("full") == "DELETE_FAILED"
     assert ("Bucket", "DELETE_FAILED", "The bucket you tried to delete is not empty") in stacks.events("full")
     client(aws, "s3").delete_object(Bucket="full", Key="x")
     stacks.api.delete_stack(StackName="full")
     with pytest.raises(ClientError, match="Stack with id full does not exist"):
-        stacks.settled("full")
+        stacks.final_status("full")
 
 
 def test_what_is_to_be_retained_stays(aws: EmbeddedAws, stacks: Stacks) -> None:
@@ -130,7 +130,7 @@ def test_what_is_to_be_retained_stays(aws: EmbeddedAws, stacks: Stacks) -> None:
     stacks.create("retaining", {"Bucket": bucket})
     stack_id = stacks.api.describe_stacks(StackName="retaining")["Stacks"][0]["StackId"]
     stacks.api.delete_stack(StackName="retaining")
-    assert stacks.settled(stack_id) == "DELETE_COMPLETE"
+    assert stacks.final_status(stack_id) == "DELETE_COMPLETE"
     assert ("Bucket", "DELETE_SKIPPED", "") in stacks.events(stack_id)
     assert "stays" in [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
 

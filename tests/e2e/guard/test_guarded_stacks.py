@@ -40,8 +40,8 @@ def make(with_guard: EmbeddedAws, host: RecordingHost) -> Callable[..., GuardedS
 
 
 def assert_scales(stack: GuardedStack, targets: dict[str, float], *, own: bool = True) -> None:
-    assert stack.tracked() == targets
-    assert (stack.are_own(), stack.suspended(), stack.is_saved()) == (own, False, False)
+    assert stack.tracked_values() == targets
+    assert (stack.are_own(), stack.is_suspended(), stack.is_saved()) == (own, False, False)
 
 
 @pytest.fixture(params=["rolled back", pytest.param("moved", marks=pytest.mark.nightly)])
@@ -67,7 +67,7 @@ def test_after_a_change_of_type_a_target_changes_and_a_policy_goes_and_comes_bac
     stack, type = changed_stack
     second_value = {**TWO, "GpuUtilization": 50.0}
     assert stack.update(type, targets=second_value) == "UPDATE_COMPLETE"
-    assert stack.tracked() == second_value
+    assert stack.tracked_values() == second_value
     assert stack.update(type, targets={"GpuUtilization": 50.0}) == "UPDATE_COMPLETE"
     assert_scales(stack, {"GpuUtilization": 50.0})
     assert stack.update(type, targets=second_value) == "UPDATE_COMPLETE"
@@ -79,9 +79,9 @@ def test_after_a_change_of_type_a_policy_that_goes_at_once_goes(
 ) -> None:
     stack, type = changed_stack
     assert stack.update(type, targets={"GpuUtilization": 60.0}) == "UPDATE_COMPLETE"
-    assert stack.tracked() == {"GpuUtilization": 60.0}
+    assert stack.tracked_values() == {"GpuUtilization": 60.0}
     assert stack.update(type, targets=TWO) == "UPDATE_COMPLETE"
-    assert stack.tracked() == TWO
+    assert stack.tracked_values() == TWO
 
 
 def test_after_a_change_of_type_it_may_change_once_more(changed_stack: tuple[GuardedStack, str]) -> None:
@@ -98,7 +98,7 @@ def test_a_change_of_scaling_that_is_rolled_back_scales_as_before(make: Callable
     assert stack.update(OLD, targets=second_value, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
     assert_scales(stack, TWO, own=False)
     assert stack.update(OLD, targets=second_value) == "UPDATE_COMPLETE"
-    assert stack.tracked() == second_value
+    assert stack.tracked_values() == second_value
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def scaling(aws: EmbeddedAws, host: RecordingHost, stack: GuardedStack) -> Itera
 
     def settle() -> None:
         for _ in range(MAX_LOOKS):
-            if stack.suspended():
+            if stack.is_suspended():
                 suspensions.append(True)
                 break
             pause.wait(0.02)
@@ -198,8 +198,8 @@ def test_scaling_comes_back_when_the_new_instances_do_not_start(
     for type in (OLD, NEW):
         assert stack.update(type, targets=TWO, image="triton:25.05") == "UPDATE_ROLLBACK_FAILED"
         assert stack.stacks.continue_rollback(stack.name, "Endpoint") == "UPDATE_ROLLBACK_COMPLETE"
-        assert stack.tracked() == TWO
-        assert (stack.suspended(), stack.is_saved()) == (False, False)
+        assert stack.tracked_values() == TWO
+        assert (stack.is_suspended(), stack.is_saved()) == (False, False)
     host.failure = ""
     assert stack.update(NEW, targets=TWO, image="triton:25.05") == "UPDATE_COMPLETE"
     assert_scales(stack, TWO)

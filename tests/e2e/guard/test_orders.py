@@ -42,7 +42,7 @@ class Death:
     call: int
     changes: int
     calls: int = 0
-    happened: bool = False
+    has_happened: bool = False
 
 
 class Update:
@@ -54,56 +54,56 @@ class Update:
     def __init__(
         self, endpoint: GuardedEndpoint, stacks: StackIds, death: Death, *, repeats: bool, goal: str = NEW
     ) -> None:
-        self._guarded = endpoint
+        self._endpoint = endpoint
         self._stacks = stacks
         self._death = death
         self._repeats = repeats
         self._goal = goal
-        self._touched: list[str] = []
-        self._made: dict[str, str] = {}
+        self._touched_names: list[str] = []
+        self._made_names: dict[str, str] = {}
 
     def run(self, failure: str, order: tuple[str, ...]) -> None:
-        endpoint, before = self._guarded, self._guarded.arns()
+        endpoint, before = self._endpoint, self._endpoint.arns()
         endpoint.stack_id = self._stacks.calm
         try:
             self._forward(failure)
         except (GuardError, UpdateError):
             endpoint.stack_id = self._stacks.rolling_back
             self._repeats = True
-            for part in [part for part in order if part in self._touched]:
+            for part in [part for part in order if part in self._touched_names]:
                 if part == "endpoint":
                     self._put_endpoint_back()
                 else:
                     self._guard(part, OLD, self._goal)
-            self._clean_up(self._made, self._goal)
+            self._clean_up(self._made_names, self._goal)
         else:
             old = set(endpoint.own.get(OLD, [])) - set(endpoint.own.get(self._goal, []))
             self._clean_up({name: before[name] for name in old}, OLD)
 
     def _clean_up(self, policies: dict[str, str], config: str) -> None:
         """Delete what is left over: policies by their ARNs, and the resources of a configuration."""
-        live = self._guarded.arns()
+        live = self._endpoint.arns()
         for name, arn in policies.items():
             if live.get(name) == arn:
-                self._guarded.delete_policy(name)
-        for step in self._touched[::-1]:
+                self._endpoint.delete_policy(name)
+        for step in self._touched_names[::-1]:
             if step != "endpoint":
-                self._guarded.guard(step, config, RequestType="Delete")
+                self._endpoint.guard(step, config, RequestType="Delete")
 
     def _put_endpoint_back(self) -> None:
         """The rollback stops where SageMaker went back by itself, and is continued without the endpoint."""
         try:
-            self._guarded.move(OLD)
+            self._endpoint.move(OLD)
         except ClientError as error:
             assert CONFIGURATION_IN_USE in str(error)
 
     def _forward(self, failure: str) -> None:
         self._guard("before", self._goal, OLD)
-        self._touched.append("endpoint")
+        self._touched_names.append("endpoint")
         if failure == "in the endpoint":
             raise UpdateError
         if failure != "silently":
-            self._guarded.move(self._goal)
+            self._endpoint.move(self._goal)
         if failure == "beside after":
             raise UpdateError
         self._guard("after", self._goal, OLD)
@@ -113,26 +113,26 @@ class Update:
 
     def _make_policies(self) -> None:
         """Make those that are new; the one that each replaces is deleted only in the clean-up."""
-        own = self._guarded.own
+        own = self._endpoint.own
         for name in set(own.get(self._goal, [])) - set(own.get(OLD, [])):
-            assert name not in self._guarded.arns()
-            self._guarded.put_policy(name, 5)
-            self._made[name] = self._guarded.arns()[name]
+            assert name not in self._endpoint.arns()
+            self._endpoint.put_policy(name, 5)
+            self._made_names[name] = self._endpoint.arns()[name]
 
     def _guard(self, step: str, config: str, former: str) -> None:
-        self._touched.append(step)
+        self._touched_names.append(step)
         self._death.calls += 1
         if self._death.calls == self._death.call:
-            clients = self._guarded.account.dying(self._death.changes)
+            clients = self._endpoint.account.clients_that_die(self._death.changes)
             try:
-                self._guarded.guard(step, config, clients, former=former)
+                self._endpoint.guard(step, config, clients, former=former)
             except FunctionDeath as died:
-                self._death.happened = True
+                self._death.has_happened = True
                 if not self._repeats:
                     raise UpdateError from died
             else:
                 return
-        self._guarded.guard(step, config, former=former)
+        self._endpoint.guard(step, config, former=former)
 
 
 def deaths(calls: range) -> Iterator[Death]:
@@ -141,7 +141,7 @@ def deaths(calls: range) -> Iterator[Death]:
         for changes in itertools.count():
             death = Death(call, changes)
             yield death
-            if not death.happened:  # the call makes fewer changes
+            if not death.has_happened:  # the call makes fewer changes
                 break
 
 
@@ -206,7 +206,7 @@ def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
         policy = OWN[goal if failure == "nowhere" else OLD][0]
         assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
         assert death.calls == calls[-1]
-        number += death.happened
+        number += death.has_happened
     assert number >= len(calls)
 
 
@@ -220,7 +220,7 @@ def test_scaling_ends_as_it_was_when_the_death_of_the_function_fails_the_update(
         endpoint = make()
         as_it_was = endpoint.registered()
         Update(endpoint, stack_ids, death, repeats=False, goal=goal).run("nowhere", ORDERS[order])
-        policy = OWN[OLD if death.happened else goal][0]
+        policy = OWN[OLD if death.has_happened else goal][0]
         assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
 
 

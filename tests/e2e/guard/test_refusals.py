@@ -16,7 +16,9 @@ pytestmark = pytest.mark.nightly
 def test_a_scheduled_action_that_is_over_is_reported_and_nothing_more(
     moved_endpoint: GuardedEndpoint,
 ) -> None:
-    clients = moved_endpoint.account.refusing("PutScheduledAction", "ValidationException", where="launch")
+    clients = moved_endpoint.account.clients_that_refuse(
+        "PutScheduledAction", "ValidationException", where="launch"
+    )
     did = moved_endpoint.guard("after", NEW, clients)
     assert "Scheduled action launch could not be restored: An error occurred (ValidationException)" in did
     assert sorted(moved_endpoint.names()) == ["Gpu", "Load", "night"]
@@ -29,7 +31,9 @@ def test_a_start_that_has_passed_and_is_refused_is_left_out(scaled_endpoint: Gua
     )
     scaled_endpoint.guard("before", NEW)
     scaled_endpoint.move(NEW)
-    refusal = scaled_endpoint.account.refusing("PutScheduledAction", "ValidationException", where="StartTime")
+    refusal = scaled_endpoint.account.clients_that_refuse(
+        "PutScheduledAction", "ValidationException", where="StartTime"
+    )
     did = scaled_endpoint.guard("after", NEW, refusal)
     assert sorted(scaled_endpoint.names()) == ["Gpu", "Load", "begun", "launch"]
     assert (
@@ -45,7 +49,9 @@ def test_a_start_that_has_passed_and_is_refused_is_left_out(scaled_endpoint: Gua
 def test_a_policy_that_is_refused_fails_the_update_when_all_the_rest_is_there(
     moved_endpoint: GuardedEndpoint,
 ) -> None:
-    clients = moved_endpoint.account.refusing("PutScalingPolicy", "ValidationException", where="Load")
+    clients = moved_endpoint.account.clients_that_refuse(
+        "PutScalingPolicy", "ValidationException", where="Load"
+    )
     with pytest.raises(GuardError) as failure:
         moved_endpoint.guard("after", NEW, clients)
     assert "Policy Load could not be restored: An error occurred (ValidationException)" in str(failure.value)
@@ -61,7 +67,7 @@ def test_a_policy_that_is_refused_fails_the_update_when_all_the_rest_is_there(
 def test_a_refusal_of_aws_is_told_with_what_to_do(scaled_endpoint: GuardedEndpoint, operation: str) -> None:
     with pytest.raises(GuardError) as failure:
         scaled_endpoint.guard(
-            "before", NEW, scaled_endpoint.account.refusing(operation, "AccessDeniedException")
+            "before", NEW, scaled_endpoint.account.clients_that_refuse(operation, "AccessDeniedException")
         )
     for words in (
         f"The scaling of endpoint {scaled_endpoint.name} could not be adapted to {scaled_endpoint.config(NEW)}:",
@@ -83,7 +89,7 @@ def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(
     moved_endpoint: GuardedEndpoint, stack_ids: StackIds, operation: str, location: str
 ) -> None:
     moved_endpoint.stack_id = stack_ids.rolling_back
-    clients = moved_endpoint.account.refusing(operation, "AccessDeniedException", where=location)
+    clients = moved_endpoint.account.clients_that_refuse(operation, "AccessDeniedException", where=location)
     did = moved_endpoint.answer_too_late(moved_endpoint.event("after", NEW), clients)["Data"]["Summary"]
     assert did.startswith("Reported only, because the stack rolls back: The scaling of ")
     assert f"when calling the {operation} operation" in did
@@ -101,7 +107,7 @@ def test_in_a_stack_that_rolls_back_another_instance_type_is_no_failure(
 
 def test_a_stack_that_cannot_be_asked_is_taken_to_go_forward(moved_endpoint: GuardedEndpoint) -> None:
     with pytest.raises(GuardError, match="SageMaker did not keep the update"):
-        clients = moved_endpoint.account.refusing("DescribeStacks", "AccessDenied")
+        clients = moved_endpoint.account.clients_that_refuse("DescribeStacks", "AccessDenied")
         moved_endpoint.answer_too_late(moved_endpoint.event("after", OLD), clients)
 
 
@@ -123,7 +129,7 @@ def test_a_call_that_fails_once_does_not_fail_the_update(
 ) -> None:
     waits: list[None] = []
     moved_endpoint.meanwhile = lambda: waits.append(None)
-    clients = moved_endpoint.account.refusing(
+    clients = moved_endpoint.account.clients_that_refuse(
         operation, "ThrottlingException", message="Rate exceeded", times=1
     )
     moved_endpoint.guard("after", NEW, clients)
@@ -149,7 +155,7 @@ def test_calls_that_fail_once_in_a_rollback_do_not_leave_the_scaling_suspended(
         scaled_endpoint.event("before", config, RequestType="Delete"),
     ):
         scaled_endpoint.answer(
-            event, scaled_endpoint.account.refusing(operation, "InternalServiceException", times=1)
+            event, scaled_endpoint.account.clients_that_refuse(operation, "InternalServiceException", times=1)
         )
     assert (scaled_endpoint.registered(), scaled_endpoint.is_saved()) == (as_it_was, False)
 
@@ -161,7 +167,7 @@ def test_calls_that_fail_once_in_a_rollback_do_not_leave_the_scaling_suspended(
 def test_a_target_that_is_not_yet_seen_is_waited_for(
     moved_endpoint: GuardedEndpoint, pauses: list[float], operation: str
 ) -> None:
-    clients = moved_endpoint.account.refusing(operation, "ObjectNotFoundException", times=2)
+    clients = moved_endpoint.account.clients_that_refuse(operation, "ObjectNotFoundException", times=2)
     moved_endpoint.guard("after", NEW, clients)
     assert pauses == [1, 2]
     assert sorted(moved_endpoint.names()) == ["Gpu", "Load", "launch", "night"]
@@ -170,7 +176,9 @@ def test_a_target_that_is_not_yet_seen_is_waited_for(
 def test_an_update_of_the_same_target_by_others_is_waited_for_and_given_up_in_the_end(
     scaled_endpoint: GuardedEndpoint, pauses: list[float]
 ) -> None:
-    clients = scaled_endpoint.account.refusing("DeregisterScalableTarget", "ConcurrentUpdateException")
+    clients = scaled_endpoint.account.clients_that_refuse(
+        "DeregisterScalableTarget", "ConcurrentUpdateException"
+    )
     with pytest.raises(GuardError, match="ConcurrentUpdateException"):
         scaled_endpoint.answer_too_late(scaled_endpoint.event("before", NEW), clients)
     assert pauses == [1, 2, 4, 8]

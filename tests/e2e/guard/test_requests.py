@@ -170,7 +170,7 @@ def test_deletion_does_nothing(moved_endpoint: GuardedEndpoint) -> None:
 def test_deletion_fails_in_no_case(moved_endpoint: GuardedEndpoint, stack_ids: StackIds) -> None:
     for operation in ("DescribeStacks", "RegisterScalableTarget"):
         moved_endpoint.stack_id = stack_ids.rolling_back
-        clients = moved_endpoint.account.refusing(operation, "AccessDeniedException")
+        clients = moved_endpoint.account.clients_that_refuse(operation, "AccessDeniedException")
         moved_endpoint.answer_too_late(moved_endpoint.event("after", NEW, RequestType="Delete"), clients)
         assert moved_endpoint.is_saved()
 
@@ -229,7 +229,9 @@ def test_what_was_registered_by_hand_is_put_aside_with_what_it_lacks(moved_endpo
 def test_a_target_that_is_gone_when_it_is_deregistered_is_no_failure(
     scaled_endpoint: GuardedEndpoint,
 ) -> None:
-    clients = scaled_endpoint.account.refusing("DeregisterScalableTarget", "ObjectNotFoundException")
+    clients = scaled_endpoint.account.clients_that_refuse(
+        "DeregisterScalableTarget", "ObjectNotFoundException"
+    )
     assert "is deregistered" in scaled_endpoint.guard("before", NEW, clients)
 
 
@@ -251,7 +253,7 @@ def test_a_variant_that_is_not_there_counts_as_one_of_another_type(scaled_endpoi
 
 
 def test_a_configuration_that_was_deleted_counts_as_another_type(scaled_endpoint: GuardedEndpoint) -> None:
-    clients = scaled_endpoint.account.refusing(
+    clients = scaled_endpoint.account.clients_that_refuse(
         "DescribeEndpointConfig", "ValidationException", message="Could not find endpoint configuration"
     )
     assert "an unknown instance type" in scaled_endpoint.guard("before", OTHER_CONFIG, clients)

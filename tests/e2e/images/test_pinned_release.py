@@ -32,7 +32,7 @@ class OfAws:
     """The account's repository in place of AWS's; refuses the operations that are named."""
 
     def __init__(self, repository: ContainerRepository, *denied_text: str) -> None:
-        self._repository, self._denied, self.meta = repository, denied_text, repository.ecr.meta
+        self._repository, self._denied_digest, self.meta = repository, denied_text, repository.ecr.meta
 
     def batch_get_image(self, *, registryId: str, **request: Any) -> Any:
         return self._call("BatchGetImage", self._repository.ecr.batch_get_image, request)
@@ -41,7 +41,7 @@ class OfAws:
         return self._call("GetDownloadUrlForLayer", self._repository.ecr.get_download_url_for_layer, request)
 
     def _call(self, name: str, call: Any, request: dict[str, Any]) -> Any:
-        if name in self._denied:
+        if name in self._denied_digest:
             raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, name)
         return call(**request | {"repositoryName": self._repository.name})
 

@@ -20,7 +20,7 @@ def headroom_of(account: PreparedAccount, **instances: str) -> Headroom:
         account.folder.spec(name=name, base=base)
         account.folder.write(f"locks/dev/{name}.lock.yaml", LOCK.replace("sentences", name))
     fleet = resolve_project(open_project(account.folder.root, "dev", list(instances)))
-    return headroom(account.watched.access, fleet.endpoints)
+    return headroom(account.watch.access, fleet.endpoints)
 
 
 def test_an_update_needs_a_second_fleet_and_a_new_endpoint_its_instances_for_good(

@@ -26,7 +26,7 @@ class TestConnections:
         for connection in slow:
             connection.sendall(head + body[:5])
         assert container.invoke(tensor(5)).status == 200
-        assert not any(line.endswith(f" {number}") for line in container.recorded())
+        assert not any(line.endswith(f" {number}") for line in container.recorded_lines())
         for item in slow:
             item.sendall(body[5:])
         assert all(connection.recv(12) == b"HTTP/1.1 200" for connection in slow)

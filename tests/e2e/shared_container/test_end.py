@@ -155,7 +155,7 @@ class TestTime:
             assert answer.json() == {"error": "Triton did not answer in time"}
         (container.folder / "go").touch()
         assert container.invoke(tensor(5)).status == 200
-        assert container.recorded() == ["model/1 -1", "model/1 -1", "model/1 5"]
+        assert container.recorded_lines() == ["model/1 -1", "model/1 -1", "model/1 5"]
 
 
 class TestStop:
@@ -169,7 +169,7 @@ class TestStop:
         idle = container.connection()
         idle.request("GET", "/ping")
         assert idle.getresponse().read() == b""
-        container.wait(lambda: container.recorded(), "in flight")
+        container.wait(lambda: container.recorded_lines(), "in flight")
         assert container.process is not None
         container.process.send_signal(signal.SIGTERM)
 

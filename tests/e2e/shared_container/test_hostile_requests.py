@@ -209,7 +209,7 @@ def test_ten_thousand_mutations_reach_no_model_that_they_do_not_name(container: 
         assert b"<html" not in answer, (raw, answer)
     assert not set(statuses) - {100, 200, 400, 404, 405, 408, 413, 414, 415, 431, 500}, statuses
     assert statuses[200] > MUTATIONS / 20, "hardly any mutation is served"
-    for record in container.recorded():
+    for record in container.recorded_lines():
         model, number = record.removesuffix("\n").split("/1 ")
         raw = requests[int(number)]
         (name,) = (name for name, route in ROUTES.items() if route == model)
@@ -258,11 +258,11 @@ IN_CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
 def test_a_body_has_one_length(
     container: SharedContainer, headers: list[bytes], body: bytes, status: int, more: list[bytes]
 ) -> None:
-    before = container.recorded()
+    before = container.recorded_lines()
     head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *more, *headers]
     answer = send_raw(container, b"\r\n".join(head) + b"\r\n\r\n" + body)
     assert next(int(match) for match in STATUS.findall(answer)) == status
-    assert container.recorded() == [*before, *(["first/1 -7"] if status == 200 else [])]
+    assert container.recorded_lines() == [*before, *(["first/1 -7"] if status == 200 else [])]
 
 
 @pytest.mark.parametrize("more", [[], [PLAIN]], ids=["by script", "plain"])
@@ -270,11 +270,11 @@ def test_lines_that_end_without_a_carriage_return_have_one_meaning(
     container: SharedContainer, more: list[bytes]
 ) -> None:
     """nginx takes them; as Triton gets a request that nginx has written, nobody takes them otherwise."""
-    before = container.recorded()
+    before = container.recorded_lines()
     head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *more, LENGTH]
     answer = send_raw(container, b"\n".join(head) + b"\n\n" + BODY)
     assert [int(match) for match in STATUS.findall(answer)] == [200, 404]
-    assert container.recorded() == [*before, "first/1 -7"]
+    assert container.recorded_lines() == [*before, "first/1 -7"]
 
 
 @pytest.mark.parametrize("more", [[], [PLAIN]], ids=["by script", "plain"])
@@ -282,10 +282,10 @@ def test_a_repeated_header_reaches_no_model_but_the_one_that_an_older_nginx_read
     container: SharedContainer, more: list[bytes]
 ) -> None:
     """Before 1.23 nginx gives a plain call the first of them; the script sees both, and so does nginx since."""
-    before = container.recorded()
+    before = container.recorded_lines()
     names = [f"{ATTRIBUTES}: model={name}".encode() for name in ROUTES]
     head = [b"POST /invocations HTTP/1.1", b"Host: a", *names, *more, LENGTH]
     answer = send_raw(container, b"\r\n".join(head) + b"\r\n\r\n" + BODY)
     is_served = bool(more) and not joins_repeated_headers()
     assert next(int(match) for match in STATUS.findall(answer)) == (200 if is_served else 400)
-    assert container.recorded() == [*before, *(["first/1 -7"] if is_served else [])]
+    assert container.recorded_lines() == [*before, *(["first/1 -7"] if is_served else [])]

@@ -20,7 +20,7 @@ class TestBodyForm:
     def test_an_integer_beyond_2_to_the_53_arrives_as_it_is(self, container: SharedContainer) -> None:
         answer = container.invoke(f'{{"modelname": "resnet", "payload": {{"x": {BEYOND_DOUBLE}}}}}')
         assert answer.status == 200
-        assert container.recorded()[-1] == f"resnet_image/2 {BEYOND_DOUBLE}"
+        assert container.recorded_lines()[-1] == f"resnet_image/2 {BEYOND_DOUBLE}"
         assert answer.body == b'{"modelname":"resnet","result":{"y":[%d]}}' % BEYOND_DOUBLE
 
     @pytest.mark.parametrize("version", ["1", '"1"'])

@@ -97,6 +97,6 @@ def test_a_wrong_size_gets_the_same_answer(container: SharedContainer, size: int
 def test_only_what_may_mean_that_a_model_is_not_loaded_is_asked_twice(
     container: SharedContainer, value: int, count: int
 ) -> None:
-    before = len(container.recorded())
+    before = len(container.recorded_lines())
     container.invoke(tensor(value), "model=resnet;version=2")
-    assert container.recorded()[before:] == [f"resnet_image/2 {value}"] * count
+    assert container.recorded_lines()[before:] == [f"resnet_image/2 {value}"] * count

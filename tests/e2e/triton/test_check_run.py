@@ -179,7 +179,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def write(folder: Path, name: str, files: Files) -> None:
-    Case(id="", files=files, changed="").write(folder / name)
+    Case(id="", files=files, change="").write(folder / name)
 
 
 def ask(

@@ -41,7 +41,7 @@ class Asker:
         self.runtime, self.repository = runtime, folder / "repository"
 
     def ask(self, files: Files, mode: Mode, default_model: str = "", seconds: float = 60.0) -> TryLoadResult:
-        Case(id="", files=files, changed="").write(self.repository)
+        Case(id="", files=files, change="").write(self.repository)
         return load_in_triton(
             self.repository, self.runtime, mode=mode, default_model=default_model, seconds=seconds
         )
@@ -73,7 +73,7 @@ def test_a_single_container_loads_the_model_that_is_named(asker: Asker) -> None:
 
 
 def test_an_archive_is_unpacked_and_loaded_by_its_name(asker: Asker, tmp_path: Path) -> None:
-    Case(id="", files=DOUBLE, changed="").write(asker.repository)
+    Case(id="", files=DOUBLE, change="").write(asker.repository)
     archive = tmp_path / "mine.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(asker.repository, ".")

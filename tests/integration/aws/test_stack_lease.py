@@ -48,7 +48,7 @@ class Commands:
 
     access: Access
     notices: list[str] = field(default_factory=list)
-    noticed: threading.Event = field(default_factory=threading.Event)
+    notice: threading.Event = field(default_factory=threading.Event)
 
     def of(self, holder: StackHolder, *, contains: bool = False) -> StackLeases:
         leases = StackLeases(self.access, holder, self._notice, lambda _: contains)
@@ -67,7 +67,7 @@ class Commands:
 
     def _notice(self, text: str) -> None:
         self.notices.append(text)
-        self.noticed.set()
+        self.notice.set()
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_a_second_command_waits_and_names_who_has_the_stack_since_when_from_whic
     with ThreadPoolExecutor() as pool:
         with commands.of(ALICE).lease(STACK):
             waiting_future = pool.submit(second)
-            assert commands.noticed.wait(SECONDS)
+            assert commands.notice.wait(SECONDS)
             assert not waiting_future.done()
         second_value = waiting_future.result(SECONDS)
     (notice,) = commands.notices

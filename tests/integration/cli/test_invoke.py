@@ -35,7 +35,7 @@ def test_inputs_are_sent_to_the_local_endpoint_and_the_answer_is_one_json_docume
     request = runtime.requests[-1]
     assert request.path == "/endpoints/sentences/invocations"
     assert "binary+json" in request.headers["Content-Type"]
-    assert runtime.asked["parameters"] == {"binary_data_output": True}
+    assert runtime.last_request["parameters"] == {"binary_data_output": True}
 
 
 def test_target_outputs_and_json_are_passed_on(
@@ -45,7 +45,7 @@ def test_target_outputs_and_json_are_passed_on(
     assert invoke("--input", SENTENCE, *options) == 0
     assert runtime.requests[-1].headers["X-Amzn-SageMaker-Target-Model"] == "a.tar.gz"
     assert runtime.requests[-1].headers["Content-Type"] == "application/json"
-    assert runtime.asked["outputs"] == [{"name": "y"}, {"name": "z"}]
+    assert runtime.last_request["outputs"] == [{"name": "y"}, {"name": "z"}]
     assert json.loads(capsys.readouterr().out)["outputs"][0]["data"] == ["a sentence"]
 
 

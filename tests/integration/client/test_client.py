@@ -30,12 +30,12 @@ ARN = "arn:aws:logs:us-east-1:111122223333:log-group:/aws/sagemaker/Endpoints/em
 class Time:
     """A clock that only pauses move."""
 
-    now: float = 0.0
+    current: float = 0.0
     pauses: list[float] = field(default_factory=list)
 
     def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
-        self.now += seconds
+        self.current += seconds
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def endpoint(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) 
         "embed",
         region="us-east-1",
         endpoint_url=runtime.url,
-        **{"pause": time.pause, "clock": lambda: time.now, **options},
+        **{"pause": time.pause, "clock": lambda: time.current, **options},
     )
 
 

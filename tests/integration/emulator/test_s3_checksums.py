@@ -100,12 +100,12 @@ def test_a_part_with_another_checksum_is_not_kept(s3: Any) -> None:
     upload = Upload(s3, "part", **FULL)
     with refuse_requests(400, "BadDigest"):
         upload.part(1, LAST, ChecksumCRC32=crc32(FIRST))
-    assert "Parts" not in s3.list_parts(**upload.where)
+    assert "Parts" not in s3.list_parts(**upload.location)
     assert upload.part(1, LAST, ChecksumCRC32=crc32(LAST))["ChecksumCRC32"] == crc32(LAST)
 
 
 def test_a_whole_object_is_compared_with_its_checksum_and_size(s3: Any) -> None:
-    upload = Upload(s3, "full", **FULL).all([FIRST, LAST])
+    upload = Upload(s3, "full", **FULL).with_all_parts([FIRST, LAST])
     with refuse_requests(400, "BadDigest"):
         upload.complete(ChecksumCRC32=crc32(LAST))
     with refuse_requests(400, "InvalidRequest", "x-amz-mp-object-size"):
@@ -121,13 +121,13 @@ def test_a_whole_object_is_compared_with_its_checksum_and_size(s3: Any) -> None:
 
 
 def test_a_whole_object_has_a_checksum_though_none_was_given_at_its_end(s3: Any) -> None:
-    Upload(s3, "ungiven", **FULL).all([FIRST, LAST]).complete()
+    Upload(s3, "ungiven", **FULL).with_all_parts([FIRST, LAST]).complete()
     assert stored_checksums(s3, "ungiven") == {"ChecksumCRC32": crc32(WHOLE), "ChecksumType": "FULL_OBJECT"}
 
 
 def test_a_composite_checksum_is_of_the_checksums_of_the_parts(s3: Any) -> None:
     upload = Upload(s3, "composite", ChecksumAlgorithm="SHA256")
-    upload.all([FIRST, LAST], ChecksumAlgorithm="SHA256")
+    upload.with_all_parts([FIRST, LAST], ChecksumAlgorithm="SHA256")
     with refuse_requests(
         400, "InvalidRequest", "must include the checksum for each part.*missing for part 1"
     ):
@@ -146,7 +146,9 @@ def test_a_composite_checksum_is_of_the_checksums_of_the_parts(s3: Any) -> None:
 def test_a_copied_part_is_answered_with_its_checksum(s3: Any) -> None:
     s3.put_object(Bucket=BUCKET, Key="small", Body=LAST)
     upload = Upload(s3, "copied part", ChecksumAlgorithm="CRC32")
-    part = s3.upload_part_copy(**upload.where, PartNumber=1, CopySource=f"{BUCKET}/small")["CopyPartResult"]
+    part = s3.upload_part_copy(**upload.location, PartNumber=1, CopySource=f"{BUCKET}/small")[
+        "CopyPartResult"
+    ]
     assert part["ChecksumCRC32"] == crc32(LAST)
     upload.parts.append({"PartNumber": 1, "ETag": part["ETag"], "ChecksumCRC32": part["ChecksumCRC32"]})
     assert upload.complete()["ChecksumType"] == "COMPOSITE"
@@ -168,7 +170,7 @@ def test_every_part_of_a_composite_checksum_has_one(s3: Any) -> None:
         **SESSION,
         config=Config(request_checksum_calculation="when_required"),
     )
-    whole = Upload(bare, "bare whole", **FULL).all([LAST])
+    whole = Upload(bare, "bare whole", **FULL).with_all_parts([LAST])
     assert whole.complete()["ChecksumCRC32"] == crc32(LAST)
     with refuse_requests(400, "InvalidRequest", "expected checksum Type: crc32, actual checksum Type: null"):
         Upload(bare, "bare", ChecksumAlgorithm="CRC32").part(1, LAST)
@@ -189,10 +191,10 @@ def test_a_checksum_type_fits_its_algorithm(s3: Any, options: dict[str, str]) ->
 
 def test_a_copy_keeps_the_checksum_of_the_whole_content(s3: Any) -> None:
     full = {"ChecksumCRC32": crc32(WHOLE), "ChecksumType": "FULL_OBJECT"}
-    Upload(s3, "whole", **FULL).all([FIRST, LAST]).complete()
+    Upload(s3, "whole", **FULL).with_all_parts([FIRST, LAST]).complete()
     s3.copy_object(Bucket=BUCKET, Key="copy", CopySource=f"{BUCKET}/whole")
     assert stored_checksums(s3, "copy") == full
-    upload = Upload(s3, "parts", ChecksumAlgorithm="CRC32").all([FIRST, LAST])
+    upload = Upload(s3, "parts", ChecksumAlgorithm="CRC32").with_all_parts([FIRST, LAST])
     for part, content in zip(upload.parts, (FIRST, LAST), strict=True):
         part["ChecksumCRC32"] = crc32(content)
     upload.complete()

@@ -22,7 +22,7 @@ def s3() -> Iterator[Any]:
 
 def test_a_large_object_is_completed_copied_and_read_in_ranges_without_being_in_memory(s3: Any) -> None:
     options = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
-    upload = Upload(s3, "large", **options).all([FIRST] * PARTS)
+    upload = Upload(s3, "large", **options).with_all_parts([FIRST] * PARTS)
     tracemalloc.start()
     try:
         upload.complete()
@@ -37,7 +37,7 @@ def test_a_large_object_is_completed_copied_and_read_in_ranges_without_being_in_
 
 def test_versions_are_listed_where_large_objects_lie(s3: Any) -> None:
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
-    Upload(s3, "large").all([FIRST, LAST]).complete()
+    Upload(s3, "large").with_all_parts([FIRST, LAST]).complete()
     s3.put_object(Bucket=BUCKET, Key="large", Body=FIRST)
     versions = s3.list_object_versions(Bucket=BUCKET, Prefix="large")["Versions"]
     assert [(version["Size"], version["IsLatest"]) for version in versions] == [
@@ -47,7 +47,7 @@ def test_versions_are_listed_where_large_objects_lie(s3: Any) -> None:
 
 
 def test_a_large_body_is_read_while_it_is_sent(s3: Any) -> None:
-    Upload(s3, "sent").all([FIRST] * PARTS).complete()
+    Upload(s3, "sent").with_all_parts([FIRST] * PARTS).complete()
     answer = s3.get_object(Bucket=BUCKET, Key="sent")["Body"]
     assert answer.read(len(FIRST)) == FIRST
     s3.delete_object(Bucket=BUCKET, Key="sent")

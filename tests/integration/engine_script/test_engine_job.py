@@ -224,7 +224,7 @@ def test_a_job_that_takes_too_long_is_stopped_and_seen_to_end(store: EngineStore
     with pytest.raises(BuildError, match="is stopped") as error:
         sagemaker.run()
     assert error.value.problem.exit_code == 17
-    assert 0 <= sagemaker.waited - (600 + GRACE_SECONDS + START_SECONDS) <= 20
+    assert 0 <= sagemaker.seconds - (600 + GRACE_SECONDS + START_SECONDS) <= 20
 
 
 def test_a_build_that_is_cancelled_stops_its_job(store: EngineStore) -> None:

@@ -56,8 +56,8 @@ class Wire:
     """A server that answers each of the two operations with such bytes; none breaks the connection."""
 
     url: str = ""
-    described: bytes | None = field(default_factory=lambda: http(200, SERVED_ANSWER))
-    invoked: bytes | None = field(default_factory=right)
+    description: bytes | None = field(default_factory=lambda: http(200, SERVED_ANSWER))
+    answer: bytes | None = field(default_factory=right)
     seconds: float = 60
 
     def client(self, service: str, *, config: Config) -> Any:
@@ -66,9 +66,9 @@ class Wire:
         make: Any = session().client
         return make(service, endpoint_url=self.url, config=quicker)
 
-    def looked(self) -> dict[str, Any]:
+    def answer_to_look(self) -> dict[str, Any]:
         endpoint = SampledEndpoint()
-        event = endpoint.begun(endpoint.event(sample()))
+        event = endpoint.begin_event(endpoint.event(sample()))
         return is_complete(event, endpoint, self.client, {"SECONDS": SECONDS})
 
 
@@ -81,7 +81,7 @@ def server() -> Iterator[tuple[ThreadingHTTPServer, list[Wire]]]:
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             wire = wires[-1]
-            content = wire.invoked if self.path.startswith("/endpoints/") else wire.described
+            content = wire.answer if self.path.startswith("/endpoints/") else wire.description
             if content is not None:
                 self.wfile.write(content)
                 self.wfile.flush()
@@ -125,16 +125,16 @@ TRANSIENT_ANSWERS = {
 
 
 def test_what_is_right_passes(wire: Wire) -> None:
-    assert wire.looked()["IsComplete"] is True
+    assert wire.answer_to_look()["IsComplete"] is True
 
 
 @pytest.mark.parametrize("content", TRANSIENT_ANSWERS.values(), ids=TRANSIENT_ANSWERS)
 @pytest.mark.parametrize("operation", ["described", "invoked"])
 def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, content: bytes | None) -> None:
     setattr(wire, operation, content)
-    assert wire.looked() == NOT_YET
+    assert wire.answer_to_look() == NOT_YET
     setattr(wire, operation, getattr(Wire(), operation))
-    assert wire.looked()["IsComplete"] is True
+    assert wire.answer_to_look()["IsComplete"] is True
 
 
 @pytest.mark.parametrize(
@@ -146,24 +146,24 @@ def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, co
 def test_what_takes_too_long_is_looked_at_again(wire: Wire, operation: str, content: bytes) -> None:
     wire.seconds = 0.1
     setattr(wire, operation, content)
-    assert wire.looked() == NOT_YET
+    assert wire.answer_to_look() == NOT_YET
 
 
 def test_an_endpoint_of_the_api_that_is_not_there_is_looked_at_again(wire: Wire) -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))  # without listening
         wire.url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        assert wire.looked() == NOT_YET
+        assert wire.answer_to_look() == NOT_YET
 
 
 def test_a_model_that_fails_is_no_service_that_fails(wire: Wire) -> None:
-    wire.invoked = refusal_body(424, "ModelError", OriginalStatusCode=500, OriginalMessage="boom")
+    wire.answer = refusal_body(424, "ModelError", OriginalStatusCode=500, OriginalMessage="boom")
     with pytest.raises(CheckError, match="the answer has status 500, expected 200: boom"):
-        wire.looked()
+        wire.answer_to_look()
 
 
 @pytest.mark.parametrize("operation", ["described", "invoked"])
 def test_a_refusal_for_good_fails_at_once(wire: Wire, operation: str) -> None:
     setattr(wire, operation, refusal_body(400, "ValidationException"))
     with pytest.raises(CheckError, match="ValidationException"):
-        wire.looked()
+        wire.answer_to_look()

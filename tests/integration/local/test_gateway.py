@@ -35,10 +35,10 @@ class Way:
             refusal,
             room,
         )
-        self.recorded: list[tuple[str, float]] = []
+        self.metrics: list[tuple[str, float]] = []
 
     def record(self, measure: str, value: float) -> None:
-        self.recorded.append((measure, value))
+        self.metrics.append((measure, value))
 
     def report(self) -> dict[str, object]:
         return {}
@@ -60,7 +60,7 @@ class Way:
 
     def values(self) -> dict[str, float]:
         """The last value of each measure."""
-        return dict(self.recorded)
+        return dict(self.metrics)
 
 
 class Container(BaseHTTPRequestHandler):
@@ -217,10 +217,10 @@ def test_a_lack_of_memory_is_tried_again_once_where_room_could_be_made(runtime: 
 
 
 def test_what_the_check_of_a_deploy_calls_is_not_counted(runtime: Any) -> None:
-    WAYS["embed"].recorded.clear()
+    WAYS["embed"].metrics.clear()
     with pytest.raises(ClientError):
         runtime.invoke_endpoint(EndpointName="embed", Body=b"400", InferenceId=CALLER)
-    assert WAYS["embed"].recorded == []
+    assert WAYS["embed"].metrics == []
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_what_the_check_of_a_deploy_calls_is_not_counted(runtime: Any) -> None:
 def test_every_invocation_is_counted_with_its_errors_and_times(
     runtime: Any, endpoint: str, body: bytes, errors: tuple[float, float, float]
 ) -> None:
-    WAYS[endpoint].recorded.clear()
+    WAYS[endpoint].metrics.clear()
     with suppress(ClientError):
         runtime.invoke_endpoint(EndpointName=endpoint, Body=body, ContentType="text/plain")
     values = WAYS[endpoint].values()

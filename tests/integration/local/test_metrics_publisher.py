@@ -28,27 +28,29 @@ class Fleet:
     """What there is to publish, with a clock that the test sets."""
 
     def __init__(self, cloudwatch: CloudWatchClient) -> None:
-        self.now = CURRENT_TIME.timestamp()
+        self.time = CURRENT_TIME.timestamp()
         self.cloudwatch = cloudwatch
-        self.recorder = Recorder(lambda: self.now)
+        self.recorder = Recorder(lambda: self.time)
         self.gauges: list[Gauge] = [(endpoint_id("sentences"), "AllTraffic", "loaded_model_count", 2.0)]
-        self.asked = threading.Semaphore(0)
+        self.requests = threading.Semaphore(0)
         self.publisher = Publisher(
             self.recorder,
             sources=self.sources,
             gauges=lambda: self.gauges,
             cloudwatch=lambda *_: cloudwatch,
-            clock=lambda: self.now,
+            clock=lambda: self.time,
         )
 
     def sources(self) -> list[TritonSource]:
-        self.asked.release()
+        self.requests.release()
         return []
 
-    def invoked(self) -> None:
+    def record_invocation(self) -> None:
         self.recorder.record(endpoint_id("sentences"), "AllTraffic", "invocations", 1.0)
 
-    def published(self, name: str, namespace: str = "AWS/SageMaker", statistic: str = "Sum") -> list[float]:
+    def published_values(
+        self, name: str, namespace: str = "AWS/SageMaker", statistic: str = "Sum"
+    ) -> list[float]:
         limits = {"start": CURRENT_TIME - MINUTE, "end": CURRENT_TIME + 10 * MINUTE}
         actual_values = values(self.cloudwatch, namespace, name, DIMENSIONS, statistic=statistic, **limits)
         return list(actual_values.values())
@@ -60,16 +62,16 @@ def fleet(cloudwatch: CloudWatchClient) -> Fleet:
 
 
 def test_publish_now_returns_when_cloudwatch_has_what_was_recorded(fleet: Fleet) -> None:
-    fleet.invoked()
+    fleet.record_invocation()
     fleet.publisher.publish_now()
-    assert fleet.published("Invocations") == [1]
+    assert fleet.published_values("Invocations") == [1]
 
 
 def test_a_gauge_goes_once_a_minute_however_often_it_is_published(fleet: Fleet) -> None:
     for seconds in (0, 10, 60):
-        fleet.now = CURRENT_TIME.timestamp() + seconds
+        fleet.time = CURRENT_TIME.timestamp() + seconds
         fleet.publisher.publish_now()
-    assert fleet.published("LoadedModelCount", ENDPOINTS) == [2, 2]
+    assert fleet.published_values("LoadedModelCount", ENDPOINTS) == [2, 2]
 
 
 @pytest.mark.parametrize(("second", "published_numbers"), [(44, []), (45, [2])])
@@ -77,11 +79,11 @@ def test_in_the_background_a_gauge_goes_when_its_minute_is_nearly_over(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch, second: int, published_numbers: list[float]
 ) -> None:
     monkeypatch.setattr(module, "SECONDS_BETWEEN", 0.01)
-    fleet.now = CURRENT_TIME.timestamp() // 60 * 60 + second
+    fleet.time = CURRENT_TIME.timestamp() // 60 * 60 + second
     fleet.publisher.start()
-    assert all(fleet.asked.acquire(timeout=10) for _ in range(3))
+    assert all(fleet.requests.acquire(timeout=10) for _ in range(3))
     fleet.publisher.stop()
-    assert fleet.published("LoadedModelCount", ENDPOINTS) == published_numbers
+    assert fleet.published_values("LoadedModelCount", ENDPOINTS) == published_numbers
 
 
 def test_it_publishes_in_the_background_until_it_is_stopped(
@@ -89,11 +91,11 @@ def test_it_publishes_in_the_background_until_it_is_stopped(
 ) -> None:
     monkeypatch.setattr(module, "SECONDS_BETWEEN", 0.01)
     before = threading.enumerate()
-    fleet.invoked()
+    fleet.record_invocation()
     fleet.publisher.start()
-    assert all(fleet.asked.acquire(timeout=10) for _ in range(3))
+    assert all(fleet.requests.acquire(timeout=10) for _ in range(3))
     fleet.publisher.stop()
-    assert fleet.published("Invocations") == [1]
+    assert fleet.published_values("Invocations") == [1]
     assert [
         thread for thread in threading.enumerate() if thread.name == "metrics" and thread not in before
     ] == []

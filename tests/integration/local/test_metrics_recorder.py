@@ -29,10 +29,10 @@ class Clock:
     """Unix seconds, as the test sets them."""
 
     def __init__(self) -> None:
-        self.now = CURRENT_TIME.timestamp()
+        self.time = CURRENT_TIME.timestamp()
 
     def __call__(self) -> float:
-        return self.now
+        return self.time
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_percentiles_of_many_values_in_one_second_are_right(cloudwatch: CloudWat
 def test_values_are_of_the_minute_in_which_they_were_recorded(cloudwatch: CloudWatchClient) -> None:
     recorder = Recorder(clock := Clock())
     for minute in range(3):
-        clock.now = (CURRENT_TIME + minute * MINUTE).timestamp()
+        clock.time = (CURRENT_TIME + minute * MINUTE).timestamp()
         recorder.record(endpoint_id("sentences"), "AllTraffic", "invocations", 1.0)
     recorder.publish(lambda *_: cloudwatch)
     actual_values = values(
@@ -108,7 +108,7 @@ def test_few_calls_carry_many_values_within_the_limits(
 ) -> None:
     recorder = Recorder(clock := Clock())
     for second in range(600):
-        clock.now = CURRENT_TIME.timestamp() + second
+        clock.time = CURRENT_TIME.timestamp() + second
         for value in range(200):
             recorder.record(endpoint_id("sentences"), "AllTraffic", "model_latency", value)
     recorder.publish(lambda *_: cloudwatch)
@@ -143,7 +143,7 @@ def test_what_waits_too_long_gives_way_to_what_is_newer(
     monkeypatch.setattr(module, "MAX_VALUES", 2)
     recorder = Recorder(clock := Clock())
     for minute in range(4):
-        clock.now = (CURRENT_TIME + minute * MINUTE).timestamp()
+        clock.time = (CURRENT_TIME + minute * MINUTE).timestamp()
         recorder.record(endpoint_id("sentences"), "AllTraffic", "model_latency", minute)
     with pytest.raises(EndpointConnectionError):
         recorder.publish(lambda *_: unreachable())

@@ -38,7 +38,7 @@ def running_router() -> Iterator[Router]:
 def router(running_router: Router) -> Iterator[Router]:
     running_router.triton.reset()
     yield running_router
-    running_router.triton.released.set()
+    running_router.triton.may_go_on.set()
 
 
 class TestWhoServes:
@@ -89,7 +89,7 @@ class TestWhoServes:
     )
     def test_another_header_goes_to_the_script(self, router: Router, attributes: str | None) -> None:
         assert router.call(attributes).status == SCRIPT
-        assert not router.triton.asked
+        assert not router.triton.paths
 
     @pytest.mark.parametrize("attributes", ["Model=resnet", "model=RESNET", "model=resneT;version=1"])
     def test_another_case_goes_to_the_script(self, router: Router, attributes: str) -> None:
@@ -176,7 +176,7 @@ class TestRequest:
             answer = client.getresponse()
             assert answer.status == 413
             assert json.loads(answer.read()) == {"error": ERRORS[413]}
-        assert not router.triton.asked
+        assert not router.triton.paths
 
 
 class TestAnswer:
@@ -206,7 +206,7 @@ class TestAnswer:
         answer = router.call("model=resnet")
         assert (answer.status, answer.headers["Content-Type"]) == (status, expected_text)
         assert answer.body == b'{"error":"own"}'
-        assert len(router.triton.asked) == 1
+        assert len(router.triton.paths) == 1
 
     @pytest.mark.parametrize("status", [404, 503])
     def test_what_may_be_a_model_that_is_not_loaded_goes_to_the_script(
@@ -220,7 +220,7 @@ class TestAnswer:
         router.triton.answer = (200, {"Content-Type": JSON}, LONG)
         with closing(http.client.HTTPConnection("127.0.0.1", router.port, timeout=SECONDS)) as client:
             client.request("POST", "/invocations", BODY, {ATTRIBUTES: "model=resnet", "Content-Type": JSON})
-            assert router.triton.sent.wait(SECONDS)
+            assert router.triton.has_sent.wait(SECONDS)
             assert client.getresponse().read() == LONG
 
 
@@ -230,7 +230,7 @@ class TestOwnErrors:
         answer = router.call("model=resnet")
         assert (answer.status, answer.headers["Content-Type"]) == (504, JSON)
         assert answer.json() == {"error": ERRORS[504]}
-        assert len(router.triton.asked) == 1
+        assert len(router.triton.paths) == 1
 
     @pytest.mark.parametrize("attributes", ["model=resnet", "trace=1"])
     def test_a_connection_whose_body_does_not_arrive_is_reset(self, router: Router, attributes: str) -> None:
@@ -240,7 +240,7 @@ class TestOwnErrors:
             client.sendall(f"{head}Content-Length: 9\r\n\r\n".encode())
             with pytest.raises(ConnectionResetError):
                 client.recv(1 << 16)
-        assert not router.triton.asked
+        assert not router.triton.paths
         line = router.lines()[-1]
         assert (line["message"], line.get("route")) == (
             "POST /invocations 408",

@@ -50,7 +50,7 @@ def test_releases_are_in_the_order_of_their_deploys_and_dated_by_s3(
 
 def test_a_release_follows_one_that_a_clock_a_year_ahead_has_dated(artifact_bucket: ArtifactBucket) -> None:
     first = deploy(artifact_bucket, "x = 1\n")
-    (key,) = artifact_bucket.held("releases/")
+    (key,) = artifact_bucket.object_keys("releases/")
     ahead = f"{releases_prefix('sentences')}{(datetime.now(UTC) + YEAR).strftime(TIME)}.json"
     artifact_bucket.s3.copy_object(Bucket=BUCKET, Key=ahead, CopySource={"Bucket": BUCKET, "Key": key})
     second = deploy(artifact_bucket, "x = 2\n")

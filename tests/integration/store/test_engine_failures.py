@@ -55,9 +55,9 @@ def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_pub
     assert finding.message.startswith("the engine of model 'bert' was not built: unsupported operator: ")
     assert "NoSuchOperator" in finding.message
     assert "the full log is in /triton-fleet/dev/engines, stream " in finding.hint
-    assert "bert/1/model.plan" in engine_bucket.packed("sound")
-    assert engine_bucket.artifacts.held("engines/leases/") == []
-    assert len(engine_bucket.artifacts.held("endpoints/")) == 1
+    assert "bert/1/model.plan" in engine_bucket.packed_files("sound")
+    assert engine_bucket.artifacts.object_keys("engines/leases/") == []
+    assert len(engine_bucket.artifacts.object_keys("endpoints/")) == 1
 
 
 def test_two_publishers_at_once_start_one_build(engine_bucket: EngineBucket) -> None:
@@ -90,7 +90,7 @@ def test_two_publishers_at_once_start_one_build(engine_bucket: EngineBucket) -> 
 def test_each_problem_of_the_build_script_has_a_code(
     engine_bucket: EngineBucket, codebuild: StandInCodeBuild, exit_code: int, code: str
 ) -> None:
-    codebuild.looked = lambda id: codebuild.fail(
+    codebuild.on_look = lambda id: codebuild.fail(
         id, exit_code=exit_code, problem="too bad", message="It rained.", log=["one", "two"]
     )
     finding = refusal_finding(engine_bucket)
@@ -106,7 +106,7 @@ def test_of_a_build_that_says_nothing_the_reason_of_codebuild_and_the_end_of_its
 ) -> None:
     codebuild.reason = "CannotPullContainerError"
     codebuild.lines = ["[Container] Entering phase BUILD\n", *(f"line {number}\n" for number in range(9))]
-    codebuild.looked = codebuild.fail
+    codebuild.on_look = codebuild.fail
     finding = refusal_finding(engine_bucket)
     assert finding.code == "FL381"
     assert "the build ended with the status FAILED: CannotPullContainerError" in finding.message
@@ -116,9 +116,9 @@ def test_of_a_build_that_says_nothing_the_reason_of_codebuild_and_the_end_of_its
 def test_what_an_earlier_attempt_said_is_not_told_again(
     engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
-    codebuild.looked = lambda id: codebuild.fail(id, exit_code=16, problem="p", message="Full.")
+    codebuild.on_look = lambda id: codebuild.fail(id, exit_code=16, problem="p", message="Full.")
     assert refusal_finding(engine_bucket).code == "FL377"
-    codebuild.looked = codebuild.fail
+    codebuild.on_look = codebuild.fail
     assert refusal_finding(engine_bucket).code == "FL381"
 
 
@@ -131,13 +131,13 @@ def test_what_codebuild_does_not_take_of_one_engine_stops_no_other(
     assert (finding.code, finding.line) == ("FL379", 8)
     assert "There is no such fleet." in finding.message
     assert list(codebuild.status.values()) == ["SUCCEEDED"]
-    assert engine_bucket.artifacts.held("engines/leases/") == []
+    assert engine_bucket.artifacts.object_keys("engines/leases/") == []
 
 
 def test_a_build_that_codebuild_ended_for_its_time_is_told_so(
     engine_bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
-    codebuild.looked = lambda id: codebuild.status.update({id: "TIMED_OUT"})
+    codebuild.on_look = lambda id: codebuild.status.update({id: "TIMED_OUT"})
     finding = refusal_finding(engine_bucket)
     assert (finding.code, "engine_builds.timeout" in finding.hint) == ("FL378", True)
 

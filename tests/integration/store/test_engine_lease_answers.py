@@ -82,12 +82,12 @@ def later(codebuild: StandInCodeBuild, looks: int) -> Callable[[str], None]:
 def test_a_lease_whose_answer_was_lost_is_known_again(bucket: EngineBucket, number: int) -> None:
     """botocore asks again, and S3 answers that the condition does not hold any more."""
     codebuild = bucket.clients.codebuild
-    codebuild.looked = later(codebuild, 3)
+    codebuild.on_look = later(codebuild, 3)
     lost_3 = FlakyS3(bucket.artifacts.s3, number, refusal("PreconditionFailed", status=412), is_done=True)
     bucket.clients = with_s3(bucket, lost_3)
     assert bucket.publish(pace=replace(bucket.pace, renew=0)).engines == 1
     assert list(codebuild.status.values()) == ["SUCCEEDED"]
-    assert bucket.artifacts.held("engines/leases/") == []
+    assert bucket.artifacts.object_keys("engines/leases/") == []
 
 
 def test_a_build_that_no_lease_could_be_told_of_is_stopped(bucket: EngineBucket) -> None:
@@ -97,7 +97,7 @@ def test_a_build_that_no_lease_could_be_told_of_is_stopped(bucket: EngineBucket)
     with pytest.raises(CannotRunError, match="ServiceUnavailable"):
         bucket.publish()
     assert list(codebuild.status.values()) == ["STOPPED"]
-    assert bucket.artifacts.held("engines/leases/") == []
+    assert bucket.artifacts.object_keys("engines/leases/") == []
 
 
 def test_who_loses_the_lease_while_a_build_starts_stops_it_and_starts_another_later(
@@ -112,7 +112,7 @@ def test_who_loses_the_lease_while_a_build_starts_stops_it_and_starts_another_la
     codebuild.after_start = lose_lease
     assert bucket.publish().engines == 1
     assert list(codebuild.status.values()) == ["STOPPED", "SUCCEEDED"]
-    first, second = (entry["idempotencyToken"] for entry in codebuild.started)
+    first, second = (entry["idempotencyToken"] for entry in codebuild.starts)
     assert first != second
 
 
@@ -131,7 +131,7 @@ def test_a_plan_is_taken_although_the_lease_cannot_be_given_up(bucket: EngineBuc
 def test_own_builds_are_waited_for_however_long_they_take(bucket: EngineBucket) -> None:
     bucket.endpoint("second", model=small_onnx("other"))
     codebuild = bucket.clients.codebuild
-    codebuild.most, codebuild.looked = 1, later(codebuild, 10)
+    codebuild.max_builds, codebuild.on_look = 1, later(codebuild, 10)
     assert bucket.publish(pace=replace(bucket.pace, limit=0.2)).engines == 2
     assert list(codebuild.status.values()) == ["SUCCEEDED", "SUCCEEDED"]
 
@@ -145,18 +145,18 @@ def test_a_codebuild_that_fails_for_a_moment_is_asked_again(bucket: EngineBucket
             raise answers.pop()
         codebuild.succeed(id)
 
-    codebuild.looked = on_look
+    codebuild.on_look = on_look
     assert bucket.publish().engines == 1
 
 
 def test_what_another_attempt_said_of_its_failure_is_not_told_of_this_one(bucket: EngineBucket) -> None:
     codebuild = bucket.clients.codebuild
-    codebuild.looked = lambda id: codebuild.fail(
+    codebuild.on_look = lambda id: codebuild.fail(
         id, exit_code=21, problem="cancelled", message="Long ago.", by="triton-fleet-dev-engines-job:0"
     )
     with pytest.raises(FindingsError, match=r"FL381: .*ended with the status"):
         bucket.publish()
-    codebuild.looked = lambda id: codebuild.fail(id, exit_code=16, problem="p", message="Full.", by=id)
+    codebuild.on_look = lambda id: codebuild.fail(id, exit_code=16, problem="p", message="Full.", by=id)
     with pytest.raises(FindingsError, match=r"FL377: .*Full\."):
         bucket.publish()
 
@@ -164,7 +164,7 @@ def test_what_another_attempt_said_of_its_failure_is_not_told_of_this_one(bucket
 def test_a_manifest_without_its_plan_is_told_as_what_is_to_be_deleted(bucket: EngineBucket) -> None:
     codebuild, manifest = bucket.clients.codebuild, built_key(bucket.key(), MANIFEST)
     bucket.artifacts.put(manifest)
-    codebuild.looked = lambda id: codebuild.status.update({id: "SUCCEEDED"})
+    codebuild.on_look = lambda id: codebuild.status.update({id: "SUCCEEDED"})
     with pytest.raises(FindingsError) as caught:
         bucket.publish()
     (finding,) = caught.value.findings

@@ -39,7 +39,7 @@ class Publisher:
         build = ""
         if status:
             request = {"name": "any", "value": f"s3://{BUCKET}/engines/plans/{self.hex}/request.json"}
-            self.codebuild.started.append({"environmentVariablesOverride": [request]})
+            self.codebuild.starts.append({"environmentVariablesOverride": [request]})
             self.codebuild.status[OTHER_BUILD] = status
             build = OTHER_BUILD
         lease = {"holder": "somebody", "token": "t", "seconds": seconds, "build": build}
@@ -53,16 +53,16 @@ class Publisher:
         """At the first look a build is under way, at the second one this happens."""
 
         def first(_id: str) -> None:
-            self.codebuild.looked = action
+            self.codebuild.on_look = action
 
-        self.codebuild.looked = first
+        self.codebuild.on_look = first
 
     @property
     def own_builds(self) -> list[dict[str, Any]]:
-        return [item for item in self.codebuild.started if "projectName" in item]
+        return [item for item in self.codebuild.starts if "projectName" in item]
 
     def is_leased(self) -> bool:
-        return self.bucket.artifacts.held("engines/leases/") != []
+        return self.bucket.artifacts.object_keys("engines/leases/") != []
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_the_lease_says_who_builds_until_the_build_is_over(publisher: Publisher)
         records.append(json.loads(publisher.bucket.artifacts.body(publisher.lease)))
         publisher.codebuild.succeed(id)
 
-    publisher.codebuild.looked = on_look
+    publisher.codebuild.on_look = on_look
     assert publisher.bucket.publish().engines == 1
     (lease,) = records
     assert (lease["build"], lease["seconds"]) == (OTHER_BUILD, LONG)
@@ -104,7 +104,7 @@ def test_when_a_build_that_is_followed_is_stopped_another_is_started(publisher: 
 
     def stop_build(id: str) -> None:
         publisher.codebuild.status[id] = "STOPPED"
-        publisher.codebuild.looked = None
+        publisher.codebuild.on_look = None
         publisher.bucket.artifacts.s3.delete_object(Bucket=BUCKET, Key=publisher.lease)
 
     publisher.later(stop_build)
@@ -149,9 +149,9 @@ def test_a_holder_that_is_about_to_start_is_waited_for(publisher: Publisher) -> 
 def test_who_has_lost_the_lease_stops_nothing_and_follows(publisher: Publisher) -> None:
     def lose_lease(id: str) -> None:
         publisher.other_has(seconds=LONG, status="IN_PROGRESS")
-        publisher.codebuild.looked = None
+        publisher.codebuild.on_look = None
 
-    publisher.codebuild.looked = lose_lease
+    publisher.codebuild.on_look = lose_lease
     pace = replace(publisher.bucket.pace, renew=0)
     assert publisher.bucket.publish(pace=pace).uploads == 1
     assert "STOPPED" not in publisher.codebuild.status.values()
@@ -165,15 +165,15 @@ def test_an_interrupted_publish_stops_its_builds_and_gives_up_their_leases(publi
     def on_look(id: str) -> None:
         ids.append(id)
         if len(set(ids)) == 2:  # both are under way
-            publisher.codebuild.looked = lambda _id: None
+            publisher.codebuild.on_look = lambda _id: None
             raise KeyboardInterrupt
 
-    publisher.codebuild.looked = on_look
+    publisher.codebuild.on_look = on_look
     with pytest.raises(KeyboardInterrupt):
         publisher.bucket.publish()
     assert sorted(publisher.codebuild.status.values()) == ["IN_PROGRESS", "STOPPED"]
     assert not publisher.is_leased()
-    publisher.codebuild.looked = None
+    publisher.codebuild.on_look = None
     assert publisher.bucket.publish().uploads == 2
 
 
@@ -183,11 +183,11 @@ def test_a_build_goes_on_where_aws_stops_answering_and_the_next_publish_follows_
     def refuse(_id: str) -> None:
         raise refusal("ExpiredTokenException")
 
-    publisher.codebuild.looked = refuse
+    publisher.codebuild.on_look = refuse
     with pytest.raises(CannotRunError, match="ExpiredToken"):
         publisher.bucket.publish()
     assert publisher.is_leased()
-    publisher.codebuild.looked = None
+    publisher.codebuild.on_look = None
     result = publisher.bucket.publish()
     assert (result.engines, result.uploads, len(publisher.own_builds)) == (0, 1, 1)
 
@@ -201,7 +201,7 @@ def test_throttling_is_outwaited(publisher: Publisher) -> None:
         publisher.codebuild.succeed(id)
 
     publisher.codebuild.refusals = [refusal("ThrottlingException"), refusal("AccountLimitExceededException")]
-    publisher.codebuild.looked = throttle
+    publisher.codebuild.on_look = throttle
     assert publisher.bucket.publish().engines == 1
 
 

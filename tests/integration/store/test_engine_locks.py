@@ -185,17 +185,21 @@ class TestPromoting:
         engine.environment(name="prod")
         locked_archive(engine, "staging")
 
-    def promoted(self, folder: FleetFolder) -> LockedArchive:
+    def promoted_archive(self, folder: FleetFolder) -> LockedArchive:
         staging, prod = (open_project(folder.root, name) for name in ("staging", "prod"))
         return promoted_endpoint(staging, prod, "sentences").lock.archives["sentences"]
 
     def test_an_archive_with_engines_is_the_same_where_gpu_and_image_are(self, engine: FleetFolder) -> None:
-        assert self.promoted(engine) == locked_archive(engine, "staging") == locked_archive(engine, "prod")
+        assert (
+            self.promoted_archive(engine)
+            == locked_archive(engine, "staging")
+            == locked_archive(engine, "prod")
+        )
 
     def test_an_engine_of_another_gpu_is_refused_with_both(self, engine: FleetFolder) -> None:
         engine.environment("overrides: {sentences: {instance: {type: ml.g6.xlarge}}}\n", name="prod")
         with pytest.raises(FindingsError) as caught:
-            self.promoted(engine)
+            self.promoted_archive(engine)
         (finding,) = caught.value.findings
         assert finding.code == "FL336"
         assert "tested in staging with 'bert' for A10G in sagemaker-tritonserver:25.04-py3" in finding.message

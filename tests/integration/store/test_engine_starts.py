@@ -46,7 +46,7 @@ def test_no_more_builds_are_under_way_than_the_environment_allows(
         if looks[id] == 3:
             codebuild.succeed(id)
 
-    codebuild.after_start, codebuild.looked = on_start, on_look
+    codebuild.after_start, codebuild.on_look = on_start, on_look
     assert bucket.publish().engines == 4
     assert max(under_way) <= 2
 
@@ -64,7 +64,7 @@ def test_an_account_without_quota_is_told_at_once_which_one_to_ask_for(
     assert ZERO_QUOTA_MESSAGE in finding.message
     assert "'Concurrently running builds for Linux/Small environment'" in finding.hint
     assert list(codebuild.status.values()) == ["SUCCEEDED"], "the other engine is built"
-    assert bucket.artifacts.held("engines/leases/") == []
+    assert bucket.artifacts.object_keys("engines/leases/") == []
 
 
 def test_a_start_that_is_refused_is_tried_again_more_and_more_rarely() -> None:
@@ -80,7 +80,7 @@ def test_a_build_is_told_the_buildspec_beside_its_source_and_for_which_endpoint_
 ) -> None:
     bucket.endpoint()
     bucket.publish()
-    (request,) = codebuild.started
+    (request,) = codebuild.starts
     assert request["sourceTypeOverride"] == "S3"
     assert request["buildspecOverride"] == (ROOT / "engine_build/job.buildspec.yaml").read_text()
     names = [entry["name"] for entry in request["environmentVariablesOverride"]]

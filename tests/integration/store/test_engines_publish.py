@@ -35,8 +35,8 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
     engine_bucket.endpoint()
     result = engine_bucket.publish()
     assert (result.engines, result.uploads, result.copies) == (1, 1, 1)
-    assert list(engine_bucket.packed()) == ["bert/config.pbtxt", PLAN]
-    plan = engine_bucket.packed()[PLAN]
+    assert list(engine_bucket.packed_files()) == ["bert/config.pbtxt", PLAN]
+    plan = engine_bucket.packed_files()[PLAN]
     assert plan_version(plan) == "10.9.0.34"
     assert plan.endswith(small_onnx())
 
@@ -54,7 +54,7 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
     assert len(engine_bucket.builds) == 1
     assert engine_bucket.publish() == PublishResult(present=1)
     assert len(engine_bucket.builds) == 1
-    assert engine_bucket.artifacts.held("engines/leases/") == []
+    assert engine_bucket.artifacts.object_keys("engines/leases/") == []
 
 
 def test_without_a_role_for_jobs_it_is_said_what_makes_it(engine_bucket: EngineBucket) -> None:
@@ -63,7 +63,7 @@ def test_without_a_role_for_jobs_it_is_said_what_makes_it(engine_bucket: EngineB
     with pytest.raises(CannotRunError, match="the role for jobs") as caught:
         engine_bucket.publish()
     assert "fleet deploy --env dev --foundation" in caught.value.remedy
-    assert engine_bucket.artifacts.held("engines/leases/") == []
+    assert engine_bucket.artifacts.object_keys("engines/leases/") == []
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_job_of_sagemaker_on_the_endpoints_instance_type_builds(quick: EngineB
     quick.respell("ml.g5.xlarge", "ml.g4dn.xlarge")
     quick.artifacts.lock()
     assert quick.publish().engines == 1
-    (start,) = quick.clients.codebuild.started
+    (start,) = quick.clients.codebuild.starts
     assert start["projectName"] == "triton-fleet-dev-engines-job"
     assert "imageOverride" not in start
     request = json.loads(quick.artifacts.body(built_key(quick.key(), REQUEST)))
@@ -91,7 +91,7 @@ def test_a_job_of_sagemaker_on_the_endpoints_instance_type_builds(quick: EngineB
 def test_a_request_names_the_releases_image_and_the_arguments(quick: EngineBucket) -> None:
     quick.endpoint()
     quick.publish()
-    (start,) = quick.clients.codebuild.started
+    (start,) = quick.clients.codebuild.starts
     (endpoint,) = quick.artifacts.endpoints
     assert start["projectName"] == PROJECT
     request = json.loads(quick.artifacts.body(built_key(quick.key(), REQUEST)))
@@ -104,7 +104,7 @@ def test_endpoints_that_need_the_same_engine_share_one_build(quick: EngineBucket
     quick.endpoint("second")
     result = quick.publish()
     assert (result.engines, result.copies) == (1, 2)
-    assert quick.packed("first") == quick.packed("second")
+    assert quick.packed_files("first") == quick.packed_files("second")
 
 
 def test_another_archive_with_an_engine_that_is_there_needs_no_build(quick: EngineBucket) -> None:
@@ -114,7 +114,7 @@ def test_another_archive_with_an_engine_that_is_there_needs_no_build(quick: Engi
     quick.artifacts.lock()
     result = quick.publish()
     assert (result.engines, result.uploads) == (0, 1)
-    assert list(quick.packed()) == ["bert/config.pbtxt", "bert/labels.txt", PLAN]
+    assert list(quick.packed_files()) == ["bert/config.pbtxt", "bert/labels.txt", PLAN]
 
 
 def test_what_is_said_to_be_uploaded_includes_the_plans(quick: EngineBucket) -> None:
@@ -161,7 +161,7 @@ def test_without_compression_the_plan_is_a_file_beside_the_others(quick: EngineB
     quick.endpoint(keys="    compression: none\n")
     quick.publish()
     (endpoint,) = quick.artifacts.endpoints
-    lines = quick.artifacts.held(endpoint.model_data)
+    lines = quick.artifacts.object_keys(endpoint.model_data)
     assert [key.removeprefix(endpoint.model_data) for key in lines] == [PLAN, "bert/config.pbtxt"]
 
 
@@ -172,7 +172,7 @@ def test_an_onnx_model_in_s3_is_copied_on_the_server(quick: EngineBucket) -> Non
     quick.respell("onnx: ../onnx/sentences.onnx", f'onnx: "{url}", digest: "{digest}"')
     quick.artifacts.lock(lambda: quick.artifacts.s3)
     assert quick.publish().engines == 1
-    assert quick.packed()[PLAN].startswith(PLAN_BYTES)
+    assert quick.packed_files()[PLAN].startswith(PLAN_BYTES)
 
 
 def test_another_content_in_s3_than_was_locked_is_refused_and_not_kept(quick: EngineBucket) -> None:
@@ -184,7 +184,7 @@ def test_another_content_in_s3_than_was_locked_is_refused_and_not_kept(quick: En
     quick.artifacts.put("uploads/sentences/bert.onnx", small_onnx("other"))
     with pytest.raises(FindingsError, match=r"FL847: .* has sha256:\w+; the spec expects"):
         quick.publish()
-    assert (quick.artifacts.held("engines/onnx/"), quick.clients.codebuild.started) == ([], [])
+    assert (quick.artifacts.object_keys("engines/onnx/"), quick.clients.codebuild.starts) == ([], [])
 
 
 def test_an_onnx_file_that_changed_since_it_was_locked_is_refused(quick: EngineBucket) -> None:
@@ -192,7 +192,7 @@ def test_an_onnx_file_that_changed_since_it_was_locked_is_refused(quick: EngineB
     (quick.root / "onnx/sentences.onnx").write_bytes(small_onnx("other"))
     with pytest.raises(FindingsError, match=r"sentences.yaml:8:9: error FL847: .*'bert' here has"):
         quick.publish()
-    assert (quick.artifacts.held("engines/onnx/"), quick.clients.codebuild.started) == ([], [])
+    assert (quick.artifacts.object_keys("engines/onnx/"), quick.clients.codebuild.starts) == ([], [])
 
 
 def test_a_repository_that_changed_since_it_was_locked_is_refused(quick: EngineBucket) -> None:
@@ -200,4 +200,4 @@ def test_a_repository_that_changed_since_it_was_locked_is_refused(quick: EngineB
     quick.artifacts.folder.write("sentences/bert/labels.txt", "one\n")
     with pytest.raises(FindingsError, match="FL847: .* the repository here has"):
         quick.publish()
-    assert quick.artifacts.held("archives/") == []
+    assert quick.artifacts.object_keys("archives/") == []

@@ -35,7 +35,7 @@ class ImageBuild:
 
     images: PromotedImages
     codebuild: StandInCodeBuild
-    pushed: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
 
     def run(self, promotion: Promotion) -> ImageBuilds:
         """Build it with the S3 and the ECR of a promotion."""
@@ -50,13 +50,13 @@ class ImageBuild:
 
     def push(self, id: str) -> None:
         """What the build in CodeBuild does; of a tag that exists only the record is written again."""
-        self.pushed.append(self.images.build() if not self.pushed else self.pushed[0])
-        self.images.record(self.pushed[0])
+        self.tags.append(self.images.build() if not self.tags else self.tags[0])
+        self.images.record(self.tags[0])
         self.codebuild.status[id] = "SUCCEEDED"
 
     def require_image(self) -> None:
         """The image is pushed and recorded, and no build runs."""
-        digest = self.images.recorded("staging")["digest"]
+        digest = self.images.recorded_image("staging")["digest"]
         assert self.images.tags("staging") == {digest: [hexadecimal(self.images.key)]}
         assert "IN_PROGRESS" not in self.codebuild.status.values()
 
@@ -65,7 +65,7 @@ class ImageBuild:
 def build(promotion: Promotion, monkeypatch: pytest.MonkeyPatch) -> ImageBuild:
     retry_without_pause(monkeypatch)
     build = ImageBuild(PromotedImages(promotion), StandInCodeBuild(promotion.s3("staging")))
-    build.codebuild.looked = build.push
+    build.codebuild.on_look = build.push
     return build
 
 
@@ -93,7 +93,7 @@ def test_one_failure_of_each_request_of_a_build_is_waited_for(
 ) -> None:
     fault = FAULTS[kind](proxy, first_requests())
     builds = build.run(behind(build, proxy))
-    assert fault.seen > 8
+    assert fault.hits > 8
     assert (builds.new_keys, builds.findings) == ([build.images.key], ())
     assert list(build.codebuild.status.values()) == ["SUCCEEDED"]
     build.require_image()
@@ -115,7 +115,7 @@ def test_a_failure_that_lasts_ends_a_build_with_a_remedy_and_the_next_one_finish
     try:
         build.run(behind(build, proxy))
     except CannotRunError as error:
-        assert fault.seen
+        assert fault.hits
         assert "run the command again" in error.remedy
     builds = build.run(build.images.promotion)
     assert list(builds.images) == [build.images.key]

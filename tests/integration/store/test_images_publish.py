@@ -93,7 +93,7 @@ class ImagePublication:
 @pytest.fixture
 def publication(promotion: Promotion) -> ImagePublication:
     publication = ImagePublication(PromotedImages(promotion), StandInCodeBuild(promotion.s3("staging")))
-    publication.codebuild.looked = publication.push
+    publication.codebuild.on_look = publication.push
     return publication
 
 
@@ -128,12 +128,12 @@ class TestPublish:
         digest = publication.images.build()
         result = publication.publish()
         assert (result.images.new_count, result.images.digests) == (0, {ENDPOINT: digest})
-        assert publication.codebuild.started == []
+        assert publication.codebuild.starts == []
 
     def test_a_folder_that_changed_since_its_lock_is_not_built(self, publication: ImagePublication) -> None:
         publication.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
         finding = publication.refused()
-        assert (finding.code, publication.codebuild.started) == ("FL969", [])
+        assert (finding.code, publication.codebuild.starts) == ("FL969", [])
         assert "`fleet lock --env staging sentences`" in finding.hint
 
     def test_an_earlier_lock_needs_no_folder_if_the_endpoint_had_its_image(
@@ -148,7 +148,7 @@ class TestPublish:
         def fail(id: str) -> None:
             publication.codebuild.status[id] = "FAILED"
 
-        publication.codebuild.looked = fail
+        publication.codebuild.on_look = fail
         assert publication.refused().message.startswith("the image was not built: ")
 
     def test_a_tag_that_names_another_image_than_the_build_recorded_is_refused(
@@ -182,7 +182,7 @@ class TestPublish:
         document["image"]["expected"] = {}
         publication.lock_file.write_text(json.dumps(document))
         finding = publication.refused()
-        assert (finding.code, publication.codebuild.started) == ("FL969", [])
+        assert (finding.code, publication.codebuild.starts) == ("FL969", [])
 
     def test_a_lock_with_the_digest_of_an_image_that_is_gone_is_not_built(
         self, publication: ImagePublication
@@ -192,7 +192,7 @@ class TestPublish:
         publication.promotion.ecr("staging").batch_delete_image(
             repositoryName="triton-fleet-staging", imageIds=[{"imageDigest": digest}]
         )
-        assert (publication.refused().code, publication.codebuild.started) == ("FL628", [])
+        assert (publication.refused().code, publication.codebuild.starts) == ("FL628", [])
 
 
 class TestRecord:

@@ -113,7 +113,7 @@ def test_the_same_content_is_there_already(live: Live, version: int | None) -> N
 def test_a_target_is_never_overwritten_and_the_next_free_version_is_named(live: Live) -> None:
     live.add("x = 1\n")
     before = live.body("other-v1.tar.gz")
-    text = live.refused(text="x = 2\n", version=1)
+    text = live.refusal(text="x = 2\n", version=1)
     assert text.startswith("FL330 other-v1.tar.gz of sentences has other content")
     assert text.endswith("or pass `--version 2`, the next free one of 'other'")
     assert live.body("other-v1.tar.gz") == before
@@ -122,14 +122,14 @@ def test_a_target_is_never_overwritten_and_the_next_free_version_is_named(live: 
 def test_an_archive_that_was_put_there_by_hand_is_not_overwritten(live: Live) -> None:
     key = live.set.key("other-v1.tar.gz")
     live.s3.put_object(Bucket=live.set.deployment.bucket, Key=key, Body=b"by hand")
-    assert live.refused(version=1).startswith("FL330 other-v1.tar.gz")
+    assert live.refusal(version=1).startswith("FL330 other-v1.tar.gz")
     assert live.add().target == "other-v2.tar.gz"
 
 
 def test_a_removed_targets_name_never_gets_another_content(live: Live) -> None:
     live.add("x = 1\n")
     live.remove("other-v1.tar.gz")
-    text = live.refused(text="x = 2\n", version=1)
+    text = live.refusal(text="x = 2\n", version=1)
     assert "an instance that has loaded it may still serve that" in text
     assert live.add("x = 2\n").target == "other-v2.tar.gz"
 
@@ -142,7 +142,7 @@ def test_a_removed_target_comes_back_with_the_same_content(live: Live) -> None:
 
 
 def test_a_name_of_the_spec_that_is_not_published_yet_is_kept_for_its_content(live: Live) -> None:
-    assert live.refused(archive="sentences", version=1).startswith(
+    assert live.refusal(archive="sentences", version=1).startswith(
         "FL330 sentences-v1.tar.gz is in the spec of sentences"
     )
     assert live.add(archive="sentences").target == "sentences-v2.tar.gz"
@@ -184,7 +184,7 @@ def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) 
     repository = live.repository("x = 1\n")
     live.folder.write(f"{repository.name}/second/config.pbtxt", 'backend: "python"\n')
     live.folder.write(f"{repository.name}/second/1/model.py", "x = 1\n")
-    assert live.refused(text="x = 1\n").startswith("FL408 the archive contains 2 models and no ensemble")
+    assert live.refusal(text="x = 1\n").startswith("FL408 the archive contains 2 models and no ensemble")
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_targets_are_listed_with_what_the_spec_has_to_do_with_them(live: Live) -
 
 def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> None:
     (live.folder.root / "locks/dev/sentences.lock.yaml").unlink()
-    assert live.refused(archive="sentences", version=1).startswith(
+    assert live.refusal(archive="sentences", version=1).startswith(
         "FL330 sentences-v1.tar.gz is in the spec of sentences"
     )
     write_locks(open_project(live.folder.root, "dev"))

@@ -134,7 +134,7 @@ def test_a_config_in_s3_that_is_too_large_is_refused(empty_repositories: Reposit
     empty_repositories.spec(form, digest(pack_files(files)))
     assert (
         f"'chain/config.pbtxt' has {MAX_BYTES + 1} bytes: its content is not checked"
-        in empty_repositories.refused().message
+        in empty_repositories.refusal().message
     )
 
 

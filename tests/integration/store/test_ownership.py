@@ -50,7 +50,9 @@ def refusal_message(artifact_bucket: ArtifactBucket, code: str = "FL847") -> str
         artifact_bucket.publish()
     (finding,) = error_info.value.findings
     assert (finding.code, finding.severity) == (code, Severity.ERROR)
-    assert artifact_bucket.held("endpoints/thief/") == artifact_bucket.held("owners/thief/") == []
+    assert (
+        artifact_bucket.object_keys("endpoints/thief/") == artifact_bucket.object_keys("owners/thief/") == []
+    )
     return f"{finding.place}: {finding.message} | {finding.hint}"
 
 
@@ -96,7 +98,7 @@ def test_nor_does_one_of_a_multi_model_endpoint(victim: ArtifactBucket) -> None:
     )
     with pytest.raises(FindingsError, match="FL847: .* for archive 'b'"):
         victim.publish()
-    assert [key.rpartition("/")[2] for key in victim.held("endpoints/thief/")] == ["a.tar.gz"]
+    assert [key.rpartition("/")[2] for key in victim.object_keys("endpoints/thief/")] == ["a.tar.gz"]
 
 
 def test_an_archive_that_both_publish_in_one_run_is_refused_to_whoever_only_names_it(
@@ -109,15 +111,15 @@ def test_an_archive_that_both_publish_in_one_run_is_refused_to_whoever_only_name
     with pytest.raises(FindingsError, match="FL847: locks/dev/thief") as error_info:
         artifact_bucket.publish()
     assert len(error_info.value.findings) == 1
-    assert len(artifact_bucket.held("endpoints/victim/")) == 1
-    assert artifact_bucket.held("endpoints/thief/") == []
+    assert len(artifact_bucket.object_keys("endpoints/victim/")) == 1
+    assert artifact_bucket.object_keys("endpoints/thief/") == []
 
 
 def test_equal_repositories_of_two_endpoints_are_both_published(victim: ArtifactBucket) -> None:
     victim.single("thief", code="secret = 1\n")
     victim.lock()
     assert victim.publish() == PublishResult(copies=1, present=1)
-    assert len(victim.held("endpoints/thief/")) == 1
+    assert len(victim.object_keys("endpoints/thief/")) == 1
 
 
 def test_a_forged_digest_of_a_repository_in_s3_is_refused(victim: ArtifactBucket) -> None:
@@ -169,12 +171,12 @@ def test_another_origin_than_the_environments_own_is_a_warning(folder: FleetFold
 
 def without_records(artifact_bucket: ArtifactBucket) -> None:
     """The bucket as a version left it that kept no records."""
-    for key in artifact_bucket.held("owners/"):
+    for key in artifact_bucket.object_keys("owners/"):
         artifact_bucket.s3.delete_object(Bucket=BUCKET, Key=key)
 
 
 def without_copies(artifact_bucket: ArtifactBucket, name: str) -> None:
-    for key in artifact_bucket.held(f"endpoints/{name}/"):
+    for key in artifact_bucket.object_keys(f"endpoints/{name}/"):
         artifact_bucket.s3.delete_object(Bucket=BUCKET, Key=key)
 
 
@@ -197,7 +199,7 @@ def test_what_was_deployed_before_there_were_records_counts_and_is_recorded(vict
     without_copies(victim, "victim")
     without_weights(victim, "victim")
     assert victim.publish() == PublishResult(copies=1)
-    (key,) = victim.held("owners/")
+    (key,) = victim.object_keys("owners/")
     assert key == owner_key("victim", digest_of(victim, "victim"))
     assert json.loads(victim.body(key))["proof"] == "release"
 
@@ -252,7 +254,7 @@ def test_a_publish_that_ends_between_record_and_copy_is_repaired_by_the_next(
     finally:
         victim.s3.meta.events.unregister(event, kill)
     victim.publish()
-    assert len(victim.held("endpoints/thief/")) == len(victim.held("owners/thief/")) == 1
+    assert len(victim.object_keys("endpoints/thief/")) == len(victim.object_keys("owners/thief/")) == 1
     assert victim.publish() == PublishResult(present=2)
 
 
@@ -266,7 +268,7 @@ def test_two_publishers_at_once_both_succeed(victim: ArtifactBucket) -> None:
     victim.s3.meta.events.register("before-call.s3.PutObject", publish_first)
     victim.publish()
     victim.s3.meta.events.unregister("before-call.s3.PutObject", publish_first)
-    assert len(victim.held("endpoints/thief/")) == len(victim.held("owners/thief/")) == 1
+    assert len(victim.object_keys("endpoints/thief/")) == len(victim.object_keys("owners/thief/")) == 1
 
 
 def test_a_missing_repository_is_told_with_what_it_was_to_prove(victim: ArtifactBucket) -> None:

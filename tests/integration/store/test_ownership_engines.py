@@ -28,12 +28,16 @@ def victim(aws_url: str, folder: FleetFolder) -> EngineBucket:
 
 
 def assert_refusal(bucket: EngineBucket, message: str) -> None:
-    number = len(bucket.clients.codebuild.started)
+    number = len(bucket.clients.codebuild.starts)
     with pytest.raises(FindingsError, match=message) as error_info:
         bucket.publish()
     assert [finding.code for finding in error_info.value.findings] == ["FL847"]
-    assert len(bucket.clients.codebuild.started) == number
-    assert bucket.artifacts.held("endpoints/thief/") == bucket.artifacts.held("owners/thief/") == []
+    assert len(bucket.clients.codebuild.starts) == number
+    assert (
+        bucket.artifacts.object_keys("endpoints/thief/")
+        == bucket.artifacts.object_keys("owners/thief/")
+        == []
+    )
 
 
 def forge(bucket: EngineBucket, *, digest: bool) -> None:
@@ -58,7 +62,7 @@ def test_the_onnx_digest_of_another_endpoint_in_a_lock_gets_no_plan_of_it(victim
 
 
 def test_nor_where_the_plan_is_gone_and_would_be_built_of_its_onnx_model(victim: EngineBucket) -> None:
-    for key in victim.artifacts.held("engines/plans/"):
+    for key in victim.artifacts.object_keys("engines/plans/"):
         victim.artifacts.s3.delete_object(Bucket=victim.artifacts.endpoints[0].deployment.bucket, Key=key)
     forge(victim, digest=True)
     assert_refusal(victim, "the ONNX model of 'bert' here has sha256")
@@ -67,12 +71,12 @@ def test_nor_where_the_plan_is_gone_and_would_be_built_of_its_onnx_model(victim:
 def test_an_archive_that_the_endpoint_had_does_not_stand_for_other_engines(victim: EngineBucket) -> None:
     victim.publish()
     bucket = victim.artifacts
-    for key in (*bucket.held("endpoints/thief/"), *bucket.held("archives/")):
+    for key in (*bucket.object_keys("endpoints/thief/"), *bucket.object_keys("archives/")):
         bucket.s3.delete_object(Bucket=bucket.endpoints[0].deployment.bucket, Key=key)
     forge(victim, digest=False)
     with pytest.raises(FindingsError, match="FL847: .* do not lead to that digest"):
         victim.publish()
-    assert bucket.held("endpoints/thief/") == []
+    assert bucket.object_keys("endpoints/thief/") == []
 
 
 def test_equal_onnx_models_share_their_plan(victim: EngineBucket) -> None:
@@ -84,7 +88,7 @@ def test_equal_onnx_models_share_their_plan(victim: EngineBucket) -> None:
 def test_what_the_endpoint_had_needs_no_onnx_model(victim: EngineBucket) -> None:
     victim.publish()
     bucket = victim.artifacts
-    for key in bucket.held("endpoints/"):
+    for key in bucket.object_keys("endpoints/"):
         bucket.s3.delete_object(Bucket=bucket.endpoints[0].deployment.bucket, Key=key)
     for file in (victim.root / "onnx").iterdir():
         file.unlink()

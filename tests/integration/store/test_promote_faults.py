@@ -49,7 +49,7 @@ def assert_promotion(tested_images: PromotedImages) -> None:
     assert promoted_lock.image == lock.image
     assert promoted_lock.image is not None
     assert tested_images.tags() == {promoted_lock.image.digest: [hexadecimal(tested_images.key)]}
-    assert tested_images.recorded()["digest"] == promoted_lock.image.digest
+    assert tested_images.recorded_image()["digest"] == promoted_lock.image.digest
     assert any(key.startswith("archives/") for key in promotion.keys("prod"))
 
 
@@ -59,7 +59,7 @@ def test_one_failure_of_each_request_of_a_promotion_is_waited_for(
 ) -> None:
     faults = [FAULTS[kind](proxy, first_requests()) for proxy in proxies.values()]
     behind(tested_images.promotion, proxies).promote()
-    assert all(fault.seen > 2 for fault in faults)
+    assert all(fault.hits > 2 for fault in faults)
     assert_promotion(tested_images)
 
 
@@ -77,11 +77,11 @@ def test_a_failure_that_lasts_ends_a_promotion_with_a_remedy_and_the_next_one_fi
     try:
         behind(tested_images.promotion, proxies).promote()
     except CannotRunError as error:
-        assert fault.seen
+        assert fault.hits
         assert "run the command again" in error.remedy
         assert not lock.exists()
     else:
-        assert not fault.seen or lock.exists()
+        assert not fault.hits or lock.exists()
     tested_images.promotion.promote()
     assert_promotion(tested_images)
 
@@ -102,7 +102,7 @@ def test_one_failure_of_each_request_of_a_rollback_is_waited_for(
     (proxy,) = [proxies[key] for key in proxies if key != "123456789012"]
     fault = FAULTS[kind](proxy, first_requests())
     require_contents(project, release, proxied_promotion.s3("prod"), proxied_promotion.ecr("prod"))
-    assert fault.seen > 2
+    assert fault.hits > 2
     proxy.forget()
     FAULTS[kind](proxy, from_number(0))
     with pytest.raises(CannotRunError) as caught:

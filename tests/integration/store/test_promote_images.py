@@ -54,7 +54,10 @@ def test_the_image_arrives_by_its_digest_with_its_tag_and_its_record(images: Pro
     )["images"][0]
     assert f"sha256:{hashlib.sha256(image['imageManifest'].encode()).hexdigest()}" == digest
     assert image["imageManifestMediaType"] == DOCKER
-    assert images.recorded(to) == {**images.recorded("staging"), "repository": f"triton-fleet-{to}"} | {
+    assert images.recorded_image(to) == {
+        **images.recorded_image("staging"),
+        "repository": f"triton-fleet-{to}",
+    } | {
         "media_type": None,
         "size": None,
         "ended": "2026-07-06T08:00:00Z",
@@ -141,7 +144,7 @@ def test_a_stale_record_in_the_target_is_replaced(images: PromotedImages) -> Non
     images.promotion.test()
     images.record(DIGEST, "prod")
     images.promotion.promote()
-    assert images.recorded()["digest"] == digest
+    assert images.recorded_image()["digest"] == digest
 
 
 def test_an_endpoint_that_runs_another_image_was_not_tested(images: PromotedImages) -> None:

@@ -23,14 +23,14 @@ def test_what_nobody_uses_goes(artifact_bucket: ArtifactBucket) -> None:
     artifact_bucket.put(store_key(DIGEST), b"12345")
     artifact_bucket.put(f"endpoints/gone/{HEX}.tar.gz", b"123")
     plan = prune(artifact_bucket)
-    assert artifact_bucket.held() == []
+    assert artifact_bucket.object_keys() == []
     assert (len(plan.objects), plan.size) == (2, 8)
 
 
 def test_planning_changes_nothing(artifact_bucket: ArtifactBucket) -> None:
     key = artifact_bucket.put(store_key(DIGEST))
     assert list(work(artifact_bucket).plan().objects) == [key]
-    assert artifact_bucket.held() == [key]
+    assert artifact_bucket.object_keys() == [key]
 
 
 def test_what_lies_elsewhere_in_the_bucket_stays(artifact_bucket: ArtifactBucket) -> None:
@@ -40,7 +40,7 @@ def test_what_lies_elsewhere_in_the_bucket_stays(artifact_bucket: ArtifactBucket
         artifact_bucket.put("readme"),
     ]
     assert prune(artifact_bucket).objects == {}
-    assert artifact_bucket.held() == sorted(keys)
+    assert artifact_bucket.object_keys() == sorted(keys)
 
 
 def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
@@ -62,7 +62,7 @@ def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
         artifact_bucket.put(f"engines/plans/{other_text}/{name}")
     (unit,) = prune(artifact_bucket).units
     assert unit.name == f"engines/plans/{other_text}/"
-    assert artifact_bucket.held() == sorted(kept_texts)
+    assert artifact_bucket.object_keys() == sorted(kept_texts)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_a_model_of_the_account_names_stays_with_the_records_of_its_endpoin
     artifact_bucket.put(owner_key("b", DIGEST))
     model(artifact_bucket, **({"Containers": [container]} if several else {"PrimaryContainer": container}))
     prune(artifact_bucket)
-    assert artifact_bucket.held() == keys
+    assert artifact_bucket.object_keys() == keys
 
 
 def test_a_model_that_names_a_prefix_keeps_all_below_it(artifact_bucket: ArtifactBucket) -> None:
@@ -103,7 +103,7 @@ def test_a_model_that_names_a_prefix_keeps_all_below_it(artifact_bucket: Artifac
     data = {"Image": "i", "Mode": "MultiModel", "ModelDataUrl": f"s3://{BUCKET}/endpoints/a/live/"}
     model(artifact_bucket, PrimaryContainer=data)
     prune(artifact_bucket)
-    assert artifact_bucket.held() == keys
+    assert artifact_bucket.object_keys() == keys
 
 
 def test_models_of_all_pages_count(artifact_bucket: ArtifactBucket) -> None:
@@ -127,7 +127,7 @@ def test_models_of_all_pages_count(artifact_bucket: ArtifactBucket) -> None:
     artifact_bucket.sagemaker.meta.events.register("before-parameter-build.sagemaker.ListModels", note_page)
     artifact_bucket.sagemaker.meta.events.register("after-call.sagemaker.ListModels", one_a_page)
     prune(artifact_bucket)
-    assert artifact_bucket.held() == kept_texts
+    assert artifact_bucket.object_keys() == kept_texts
 
 
 def test_what_a_lock_names_stays_also_without_a_spec(artifact_bucket: ArtifactBucket) -> None:
@@ -137,11 +137,11 @@ def test_what_a_lock_names_stays_also_without_a_spec(artifact_bucket: ArtifactBu
     artifact_bucket.set_of({"a": "x = 5\n"}, "live", version=1)
     artifact_bucket.lock()
     artifact_bucket.publish()
-    lines = artifact_bucket.held()
+    lines = artifact_bucket.object_keys()
     for spec in artifact_bucket.folder.root.glob("model_specs/*.yaml"):
         spec.unlink()
     assert prune(artifact_bucket, keep=0).objects == {}
-    assert artifact_bucket.held() == lines
+    assert artifact_bucket.object_keys() == lines
 
 
 @pytest.mark.parametrize(
@@ -166,20 +166,22 @@ def test_a_lock_that_cannot_be_read_stops_it(artifact_bucket: ArtifactBucket) ->
     artifact_bucket.folder.write("locks/dev/gone.lock.yaml", "endpoint: gone\narchives: 7\n")
     with pytest.raises(FindingsError, match="gone.lock.yaml"):
         prune(artifact_bucket)
-    assert artifact_bucket.held() == [key]
+    assert artifact_bucket.object_keys() == [key]
 
 
 def release_versions(artifact_bucket: ArtifactBucket, *codes: str) -> list[str]:
     """Publish and release one endpoint's contents after each other; what each has put, but for its release and records."""
     put = []
     for code in codes:
-        before = set(artifact_bucket.held())
+        before = set(artifact_bucket.object_keys())
         artifact_bucket.single(code=code)
         artifact_bucket.lock()
         artifact_bucket.publish()
         record_release(artifact_bucket.s3, artifact_bucket.endpoints[0])
         other_texts = ("releases/", "owners/")
-        put.append({key for key in set(artifact_bucket.held()) - before if not key.startswith(other_texts)})
+        put.append(
+            {key for key in set(artifact_bucket.object_keys()) - before if not key.startswith(other_texts)}
+        )
     (artifact_bucket.folder.root / "model_specs/sentences.yaml").unlink()
     forget_lock(artifact_bucket, "sentences")
     return [sorted(keys) for keys in put]  # type: ignore[misc]
@@ -188,10 +190,12 @@ def release_versions(artifact_bucket: ArtifactBucket, *codes: str) -> list[str]:
 @pytest.mark.parametrize("keep", [1, *(pytest.param(number, marks=pytest.mark.nightly) for number in (0, 2))])
 def test_what_the_last_releases_of_an_endpoint_use_stays(artifact_bucket: ArtifactBucket, keep: int) -> None:
     put = release_versions(artifact_bucket, "x = 1\n", "x = 2\n", "x = 3\n")
-    releases, owners = artifact_bucket.held("releases/"), artifact_bucket.held("owners/")
+    releases, owners = artifact_bucket.object_keys("releases/"), artifact_bucket.object_keys("owners/")
     prune(artifact_bucket, keep)
     kept_keys = [key for keys in put[3 - keep :] for key in keys] if keep else []
-    assert artifact_bucket.held() == sorted([*kept_keys, *(owners if keep else []), *releases[3 - keep :]])
+    assert artifact_bucket.object_keys() == sorted(
+        [*kept_keys, *(owners if keep else []), *releases[3 - keep :]]
+    )
 
 
 def test_each_endpoint_has_its_own_last_releases(artifact_bucket: ArtifactBucket) -> None:
@@ -203,12 +207,12 @@ def test_each_endpoint_has_its_own_last_releases(artifact_bucket: ArtifactBucket
     forget_lock(artifact_bucket, "zoo")
     model_data = bucket_set(artifact_bucket)
     prune(artifact_bucket, keep=1)
-    assert artifact_bucket.held("endpoints/zoo/") == [model_data]
-    assert len(artifact_bucket.held("releases/")) == 2
+    assert artifact_bucket.object_keys("endpoints/zoo/") == [model_data]
+    assert len(artifact_bucket.object_keys("releases/")) == 2
 
 
 def bucket_set(artifact_bucket: ArtifactBucket) -> str:
-    (key,) = artifact_bucket.held("endpoints/zoo/")
+    (key,) = artifact_bucket.object_keys("endpoints/zoo/")
     return key
 
 
@@ -217,4 +221,4 @@ def test_a_release_that_cannot_be_read_stops_it(artifact_bucket: ArtifactBucket)
     key = artifact_bucket.put(store_key(DIGEST))
     with pytest.raises(FindingsError, match="FL325: s3://.*/releases/zoo/2026-01-01T00:00:00.000000Z.json"):
         prune(artifact_bucket)
-    assert key in artifact_bucket.held()
+    assert key in artifact_bucket.object_keys()

@@ -66,7 +66,7 @@ def test_an_image_that_nothing_names_goes_with_its_record(
     (unit,) = plan.units
     assert (unit.name, [image.digest for image in plan.images]) == (f"{REPOSITORY}@{digest}", [digest])
     assert sorted(plan.objects) == [f"images/built/{OLD}/{name}.json" for name in ("manifest", "request")]
-    assert (tags(bucket), bucket.held("images/")) == ([], [])
+    assert (tags(bucket), bucket.object_keys("images/")) == ([], [])
 
 
 @pytest.mark.parametrize("key", [NEW, ""], ids=["built", "existing"])
@@ -77,7 +77,7 @@ def test_the_image_of_a_lock_stays_with_its_record(
     lock(bucket, build_image(bucket, repository, NEW), key)
     prune(bucket)
     assert tags(bucket) == [NEW]
-    assert bucket.held("images/built/") == [
+    assert bucket.object_keys("images/built/") == [
         f"images/built/{NEW}/{name}.json" for name in ("manifest", "request")
     ]
 
@@ -112,7 +112,7 @@ def test_the_images_of_the_last_releases_stay(
 ) -> None:
     for tag in (OLD, NEW):
         release_image(bucket, build_image(bucket, repository, tag))
-    assert len(bucket.held("releases/")) == 2
+    assert len(bucket.object_keys("releases/")) == 2
     prune(bucket, keep)
     assert tags(bucket) == remaining_lines
 
@@ -121,7 +121,7 @@ def test_a_release_of_the_release_s_image_names_none(bucket: ArtifactBucket) -> 
     bucket.single()
     bucket.lock()
     record_release(bucket.s3, bucket.endpoints[0])
-    (key,) = bucket.held("releases/")
+    (key,) = bucket.object_keys("releases/")
     assert "image" not in json.loads(bucket.body(key))
 
 
@@ -162,7 +162,7 @@ def test_a_record_without_its_image_goes_unless_a_lock_has_its_key(bucket: Artif
     lock(bucket, f"sha256:{'c' * 64}", NEW)
     (unit,) = prune(bucket).units
     assert unit.name == f"images/built/{OLD}/"
-    assert bucket.held("images/") == [f"images/built/{NEW}/manifest.json"]
+    assert bucket.object_keys("images/") == [f"images/built/{NEW}/manifest.json"]
 
 
 def test_an_image_under_two_keys_is_one(bucket: ArtifactBucket, repository: ContainerRepository) -> None:
@@ -177,14 +177,14 @@ def test_an_image_under_two_keys_is_one(bucket: ArtifactBucket, repository: Cont
     assert prune(bucket).units == ()
     (bucket.folder.root / "locks/dev/any.lock.yaml").unlink()
     assert len(prune(bucket).images) == 1
-    assert (tags(bucket), bucket.held("images/")) == ([], [])
+    assert (tags(bucket), bucket.object_keys("images/")) == ([], [])
 
 
 def test_build_contexts_go_and_leases_stay(bucket: ArtifactBucket) -> None:
     context = bucket.put(f"images/contexts/{OLD}.tar")
     lease = bucket.put(f"images/leases/{OLD}.json")
     assert list(prune(bucket).objects) == [context]
-    assert bucket.held("images/") == [lease]
+    assert bucket.object_keys("images/") == [lease]
 
 
 def test_more_images_than_one_request_takes_go_in_batches(
@@ -245,4 +245,4 @@ def test_without_access_to_the_repository_nothing_is_removed(
     with pytest.raises(ClientError, match="AccessDenied"):
         prune(bucket)
     bucket.ecr.meta.events.unregister("before-call.ecr.DescribeImages", unique_id="deny")
-    assert len(bucket.held("images/")) == 2
+    assert len(bucket.object_keys("images/")) == 2

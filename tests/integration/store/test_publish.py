@@ -30,7 +30,7 @@ def test_it_is_kept_in_the_store_and_in_the_endpoints_prefix(artifact_bucket: Ar
     artifact_bucket.lock()
     artifact_bucket.publish()
     name = artifact_bucket.endpoints[0].archives[0].digest.removeprefix("sha256:")
-    assert artifact_bucket.held() == [
+    assert artifact_bucket.object_keys() == [
         f"archives/{name}.tar.gz",
         f"endpoints/sentences/{name}.tar.gz",
         f"owners/sentences/{name}",
@@ -70,7 +70,7 @@ def test_a_changed_set_is_a_new_prefix_of_which_only_the_change_is_uploaded(
     after = artifact_bucket.endpoints[0].model_data
     assert before != after
     names = ["a.tar.gz", "b.tar.gz", "c.tar.gz"]
-    assert artifact_bucket.held("endpoints/") == sorted(
+    assert artifact_bucket.object_keys("endpoints/") == sorted(
         [before + name for name in names] + [after + name for name in names]
     )
 
@@ -80,7 +80,7 @@ def test_contents_that_are_equal_are_uploaded_once(artifact_bucket: ArtifactBuck
     artifact_bucket.set_of({"c": "x = 1\n"}, "other")
     artifact_bucket.lock()
     assert artifact_bucket.publish() == PublishResult(uploads=1, bytes=SIZE, copies=3, present=0)
-    assert len(artifact_bucket.held("archives/")) == 1
+    assert len(artifact_bucket.object_keys("archives/")) == 1
 
 
 def test_of_equal_contents_of_an_endpoint_any_repository_that_still_has_it_will_do(
@@ -110,7 +110,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with_by_the_next(
     with pytest.raises(Interruption):
         artifact_bucket.publish()
     artifact_bucket.s3.meta.events.unregister(event, interrupt)
-    number = len(artifact_bucket.held("archives/"))
+    number = len(artifact_bucket.object_keys("archives/"))
     assert artifact_bucket.publish() == PublishResult(
         uploads=2 - number, bytes=(2 - number) * SIZE, copies=2, present=0
     )
@@ -135,7 +135,7 @@ def test_a_repository_that_changed_since_the_lock_is_refused_by_its_archive_and_
         "the repository of archive 'sentences' changed since the lock of 'sentences' was written"
     )
     assert finding.hint == "run `fleet lock --env dev sentences` and have the change reviewed"
-    assert artifact_bucket.held() == []
+    assert artifact_bucket.object_keys() == []
 
 
 def test_a_promoted_lock_is_not_to_be_written_anew(
@@ -164,7 +164,7 @@ def test_all_refusals_are_told_together_and_everything_else_is_published(
         artifact_bucket.publish()
     assert [finding.code for finding in refusal.value.findings] == ["FL303", "FL303"]
     model_data = artifact_bucket.endpoints[1].model_data
-    assert artifact_bucket.held("endpoints/") == [f"{model_data}b.tar.gz", f"{model_data}c.tar.gz"]
+    assert artifact_bucket.object_keys("endpoints/") == [f"{model_data}b.tar.gz", f"{model_data}c.tar.gz"]
 
 
 def test_a_version_of_a_live_set_that_is_published_already_is_left_alone(
@@ -189,7 +189,7 @@ def test_a_published_version_of_a_live_set_is_never_overwritten(artifact_bucket:
         artifact_bucket.publish()
     assert [finding.hint for finding in refusal.value.findings] == ["raise the `version` of archive 'a'"]
     assert artifact_bucket.body("endpoints/zoo/live/a-v1.tar.gz") == before
-    assert "endpoints/zoo/live/c-v1.tar.gz" in artifact_bucket.held()
+    assert "endpoints/zoo/live/c-v1.tar.gz" in artifact_bucket.object_keys()
 
 
 def test_of_two_publishers_of_one_live_name_one_is_refused(
@@ -222,7 +222,7 @@ def test_what_was_put_into_the_store_by_hand_is_known_again_once_it_is_published
     artifact_bucket.set_of({"a": "x = 1\n"})
     artifact_bucket.lock()
     artifact_bucket.publish()
-    (stored_line,) = artifact_bucket.held("archives/")
+    (stored_line,) = artifact_bucket.object_keys("archives/")
     artifact_bucket.put(stored_line, artifact_bucket.body(stored_line))
     artifact_bucket.set_of({"b": "x = 1\n"}, "live", version=1)
     artifact_bucket.lock()
@@ -241,7 +241,7 @@ def test_files_that_are_not_compressed_are_published_as_they_are(
     home = artifact_bucket.endpoints[0].model_data
     files = {
         key.removeprefix(home): artifact_bucket.body(key)
-        for key in artifact_bucket.held(home)
+        for key in artifact_bucket.object_keys(home)
         if not key.endswith("/")
     }
     assert files == {
@@ -259,7 +259,7 @@ def test_files_that_are_not_all_there_are_made_whole(artifact_bucket: ArtifactBu
     artifact_bucket.lock()
     artifact_bucket.publish()
     file = f"{artifact_bucket.endpoints[0].model_data}embed/1/model.py"
-    marker = next(key for key in artifact_bucket.held() if key.endswith(".files"))
+    marker = next(key for key in artifact_bucket.object_keys() if key.endswith(".files"))
     artifact_bucket.s3.delete_object(Bucket=BUCKET, Key=file if lost_text == "endpoint" else marker)
     result = artifact_bucket.publish()
     assert (result.uploads, result.copies) == (0 if lost_text == "endpoint" else 1, 1)

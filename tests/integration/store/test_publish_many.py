@@ -24,10 +24,10 @@ def test_more_archives_than_a_page_are_published_once_and_then_only_listed(
     result = bucket.publish()
     assert (result.uploads, result.copies, result.present) == (ARCHIVES, ARCHIVES, 0)
     count = Counter(bucket.requests)
-    owners = bucket.held("owners/")
+    owners = bucket.object_keys("owners/")
     assert (count["PutObject"] - len(owners), count["CopyObject"]) == (ARCHIVES, ARCHIVES)
     assert (len(owners), count["HeadObject"]) == (ARCHIVES, 0)
     bucket.requests.clear()
     assert bucket.publish() == PublishResult(present=ARCHIVES)
     assert bucket.requests == ["ListObjectsV2"] * 2  # pages
-    assert len(bucket.held("endpoints/")) == ARCHIVES
+    assert len(bucket.object_keys("endpoints/")) == ARCHIVES

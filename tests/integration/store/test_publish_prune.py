@@ -21,7 +21,7 @@ def test_nothing_younger_than_a_day_goes_and_it_says_so(artifact_bucket: Artifac
     assert (plan.units, plan.too_young) == ((), 1)
     old = work(artifact_bucket).plan()
     work(artifact_bucket, moment=later(hours=23)).remove(old)
-    assert artifact_bucket.held() == [key]
+    assert artifact_bucket.object_keys() == [key]
 
 
 def test_what_belongs_together_is_as_young_as_its_last_object(artifact_bucket: ArtifactBucket) -> None:
@@ -50,7 +50,7 @@ def test_with_a_clock_that_is_wrong_nothing_goes_and_both_clocks_are_told(
         CannotRunError, match="clock shows .* UTC, and AWS's 2026-11-22 12:00:00 UTC: nothing"
     ):
         pruning.plan()
-    assert artifact_bucket.held() == [key]
+    assert artifact_bucket.object_keys() == [key]
 
 
 def test_a_clock_that_becomes_wrong_before_the_answer_stops_it(artifact_bucket: ArtifactBucket) -> None:
@@ -58,7 +58,7 @@ def test_a_clock_that_becomes_wrong_before_the_answer_stops_it(artifact_bucket: 
     plan = work(artifact_bucket).plan()
     with pytest.raises(CannotRunError, match="this machine's clock"):
         work(artifact_bucket, clock=later(hours=50)).remove(plan)
-    assert artifact_bucket.held() == [key]
+    assert artifact_bucket.object_keys() == [key]
 
 
 def test_age_goes_by_the_clock_that_dates_objects(artifact_bucket: ArtifactBucket) -> None:
@@ -86,7 +86,7 @@ def test_what_changed_since_it_was_shown_stays(artifact_bucket: ArtifactBucket) 
     plan = pruning.plan()
     artifact_bucket.put(changed_text, b"another")
     assert list(pruning.remove(plan).objects) == [same]
-    assert artifact_bucket.held() == [changed_text]
+    assert artifact_bucket.object_keys() == [changed_text]
 
 
 def test_what_is_needed_since_it_was_shown_stays(artifact_bucket: ArtifactBucket) -> None:
@@ -95,7 +95,7 @@ def test_what_is_needed_since_it_was_shown_stays(artifact_bucket: ArtifactBucket
     plan = pruning.plan()
     model(artifact_bucket, PrimaryContainer={"Image": "i", "ModelDataUrl": f"s3://{BUCKET}/{key}"})
     assert pruning.remove(plan).objects == {}
-    assert artifact_bucket.held() == [key]
+    assert artifact_bucket.object_keys() == [key]
 
 
 def test_uploads_that_nobody_completed_are_aborted(artifact_bucket: ArtifactBucket) -> None:
@@ -126,7 +126,7 @@ def test_more_than_one_request_takes_are_deleted_in_batches(artifact_bucket: Art
     plan = prune(artifact_bucket)
     assert [unit.name for unit in plan.units] == ["endpoints/gone/set/"]
     assert artifact_bucket.requests.count("DeleteObjects") == 2
-    assert artifact_bucket.held() == []
+    assert artifact_bucket.object_keys() == []
 
 
 def refuse(artifact_bucket: ArtifactBucket, key: str) -> None:
@@ -152,7 +152,7 @@ def test_what_s3_refuses_to_delete_is_told_and_the_rest_goes(artifact_bucket: Ar
     refuse(artifact_bucket, key)
     with pytest.raises(CannotRunError, match="1 objects .* not removed: endpoints/a/x.tar.gz: AccessDenied"):
         prune(artifact_bucket)
-    assert artifact_bucket.held() == [key]
+    assert artifact_bucket.object_keys() == [key]
 
 
 def test_the_files_of_an_archive_stay_while_its_marker_does(artifact_bucket: ArtifactBucket) -> None:
@@ -163,7 +163,7 @@ def test_the_files_of_an_archive_stay_while_its_marker_does(artifact_bucket: Art
     refuse(artifact_bucket, marker)
     with pytest.raises(CannotRunError):
         prune(artifact_bucket)
-    assert sorted(artifact_bucket.held()) == sorted([marker, file])
+    assert sorted(artifact_bucket.object_keys()) == sorted([marker, file])
 
 
 @pytest.mark.parametrize("operation", ["ListModels", "DescribeModel"])
@@ -181,5 +181,5 @@ def test_without_access_to_the_models_nothing_is_removed(
     artifact_bucket.sagemaker.meta.events.register(f"before-call.sagemaker.{operation}", deny)
     with pytest.raises(ClientError, match="AccessDenied"):
         pruning.remove(plan)
-    assert len(artifact_bucket.held()) == 2
+    assert len(artifact_bucket.object_keys()) == 2
     artifact_bucket.sagemaker.meta.events.unregister(f"before-call.sagemaker.{operation}", deny)

@@ -42,7 +42,7 @@ def release(bucket: ArtifactBucket, code: str, keys: str = "") -> str:
 
 
 def test_a_release_says_what_the_endpoint_runs_and_since_when(bucket: ArtifactBucket) -> None:
-    (key,) = bucket.held("releases/")
+    (key,) = bucket.object_keys("releases/")
     (endpoint,) = bucket.endpoints
     (archive,) = endpoint.archives
     assert json.loads(bucket.body(key)) == {
@@ -70,7 +70,7 @@ def test_a_spec_that_changed_is_a_release_and_who_deploys_the_same_again_is_none
 ) -> None:
     for name in ("anna", "ben"):
         record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, name))
-    assert len(bucket.held("releases/")) == 2
+    assert len(bucket.object_keys("releases/")) == 2
     change_instance(bucket, "instance: {type: ml.g5.xlarge, count: 2}")
     record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, "ben"))
     names = [
@@ -82,7 +82,7 @@ def test_a_spec_that_changed_is_a_release_and_who_deploys_the_same_again_is_none
 
 def test_what_a_later_version_records_besides_is_passed_over(bucket: ArtifactBucket) -> None:
     record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, "anna"))
-    key = bucket.held("releases/")[-1]
+    key = bucket.object_keys("releases/")[-1]
     record = json.loads(bucket.body(key))
     for part in (record, record["source"], record["source"]["actor"], record["archives"][0]):
         part["of_a_later_version"] = {}
@@ -111,7 +111,7 @@ def source_of(bucket: ArtifactBucket, name: str) -> ReleaseSource:
 
 def test_what_did_not_change_is_no_release(bucket: ArtifactBucket) -> None:
     release(bucket, "x = 1\n")
-    assert len(bucket.held("releases/")) == 1
+    assert len(bucket.object_keys("releases/")) == 1
 
 
 def test_the_same_content_in_another_form_is_a_release(bucket: ArtifactBucket) -> None:
@@ -154,11 +154,11 @@ def test_a_release_that_cannot_be_read_is_named_and_stops_no_deploy(bucket: Arti
     with pytest.raises(FindingsError, match=f"FL325: s3://{BUCKET}/{broken_text} is not a valid release"):
         last_releases(bucket.s3, BUCKET, "sentences", 1)
     release(bucket, "x = 2\n")
-    assert len(bucket.held("releases/")) == 3
+    assert len(bucket.object_keys("releases/")) == 3
 
 
 def test_deploys_of_two_clones_at_one_moment_are_two_releases(bucket: ArtifactBucket) -> None:
-    (key,) = bucket.held("releases/")
+    (key,) = bucket.object_keys("releases/")
     ahead = datetime.now(UTC) + timedelta(days=365)
     both_follow = f"{releases_prefix('sentences')}{ahead.strftime(TIME)}.json"
     bucket.s3.copy_object(Bucket=BUCKET, Key=both_follow, CopySource={"Bucket": BUCKET, "Key": key})

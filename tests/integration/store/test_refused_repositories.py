@@ -48,7 +48,7 @@ def test_nor_is_one_in_s3(
     stream = pack_files(files)
     empty_repositories.prefix(files) if form == "team/" else empty_repositories.archive(stream)
     empty_repositories.spec(form, digest(stream))
-    assert empty_repositories.refused().code == code
+    assert empty_repositories.refusal().code == code
 
 
 def test_a_config_that_is_not_read_hides_no_missing_version(folder: FleetFolder) -> None:

@@ -90,7 +90,7 @@ def test_another_content_than_the_spec_expects_is_refused_with_both(
     empty_repositories.prefix()
     empty_repositories.archive(stream) if form != "team/" else None
     empty_repositories.spec(form, other_text)
-    finding = empty_repositories.refused()
+    finding = empty_repositories.refusal()
     assert finding.code == "FL307"
     assert finding.message == f"s3://{BUCKET}/{form} has {digest(stream)}; the spec expects {other_text}"
 
@@ -102,7 +102,7 @@ def test_a_lock_without_an_expected_digest_is_refused_with_what_to_write(
     stream = pack_files(FILES)
     empty_repositories.archive(stream) if form != "team/" else empty_repositories.prefix()
     empty_repositories.spec(form)
-    finding = empty_repositories.refused()
+    finding = empty_repositories.refusal()
     assert (finding.code, finding.hint) == ("FL308", f"write `digest: {digest(stream)}`")
 
 
@@ -158,7 +158,7 @@ def test_the_layout_is_checked_as_that_of_a_folder(
 ) -> None:
     empty_repositories.prefix(files)
     empty_repositories.spec("team/", digest(pack_files(files)))
-    finding = empty_repositories.refused()
+    finding = empty_repositories.refusal()
     code, message = said_message.split("|")
     assert finding.code == code
     assert message in finding.message
@@ -186,7 +186,7 @@ def test_an_archive_that_cannot_be_trusted_is_refused(
 ) -> None:
     empty_repositories.archive(stream)
     empty_repositories.spec("team/embed.tar.gz", digest(stream))
-    finding = empty_repositories.refused()
+    finding = empty_repositories.refusal()
     assert finding.code == "FL310"
     assert f"s3://{BUCKET}/team/embed.tar.gz cannot be packed" in finding.message
     assert problem in finding.message
@@ -199,7 +199,7 @@ def test_an_archive_that_cannot_be_trusted_is_refused(
 def test_a_key_that_is_no_path_is_refused(empty_repositories: Repositories, key: str, problem: str) -> None:
     empty_repositories.prefix({**FILES, key: b"x"})
     empty_repositories.spec("team/", f"sha256:{'0' * 64}")
-    finding = empty_repositories.refused()
+    finding = empty_repositories.refusal()
     assert finding.code == "FL310"
     assert problem in finding.message
 
@@ -210,7 +210,7 @@ def test_a_key_that_is_no_path_is_refused(empty_repositories: Repositories, key:
 )
 def test_what_is_not_there_is_told_by_url(empty_repositories: Repositories, url: str, message: str) -> None:
     empty_repositories.spec(url, f"sha256:{'0' * 64}")
-    finding = empty_repositories.refused()
+    finding = empty_repositories.refusal()
     assert (finding.code, finding.message) == ("FL309", f"s3://{BUCKET}/{url}: {message}")
 
 
@@ -219,7 +219,7 @@ def test_a_bucket_that_is_not_there_is_told(empty_repositories: Repositories, ur
     empty_repositories.spec(url, f"sha256:{'0' * 64}")
     spec = empty_repositories.folder.root / "model_specs/sentences.yaml"
     spec.write_text(spec.read_text().replace(BUCKET, "nobodys-bucket"))
-    finding = empty_repositories.refused()
+    finding = empty_repositories.refusal()
     assert (finding.code, finding.message) == (
         "FL309",
         f"s3://nobodys-bucket/{url}: the bucket does not exist",

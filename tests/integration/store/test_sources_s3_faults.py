@@ -49,7 +49,7 @@ def test_an_object_that_is_replaced_while_it_is_read_is_refused_by_name(
                 parsed_value["Body"] = BreakingBody(parsed_value["Body"].read(10))
 
     answer_event(repositories.s3, "after-call.s3.GetObject", replace)
-    finding = repositories.refused()
+    finding = repositories.refusal()
     changed_text = "team/embed/1/model.py" if form == "team/" else text
     assert (finding.code, finding.message) == (
         "FL305",

@@ -54,7 +54,7 @@ def test_clones_that_promote_at_once_write_one_release_and_the_losers_are_told_w
     )
     assert tested_lock.image is not None
     assert tested_images.tags() == {tested_lock.image.digest: [hexadecimal(tested_images.key)]}
-    assert tested_images.recorded()["digest"] == tested_lock.image.digest
+    assert tested_images.recorded_image()["digest"] == tested_lock.image.digest
     assert len([key for key in promotion.keys("prod") if key.startswith("archives/")]) == 1
     uploads = promotion.s3("prod").list_multipart_uploads(Bucket=promotion.bucket("prod"))
     assert "Uploads" not in uploads

@@ -43,14 +43,14 @@ def test_a_connection_that_breaks_in_the_middle_is_made_anew(
 ) -> None:
     fault = bucket.proxy.reset(wanted)
     assert bucket.upload(Stream(size))
-    assert fault.seen == 1
+    assert fault.hits == 1
 
 
 @WRITES
 def test_throttling_is_waited_for(bucket: UploadBucket, size: int, wanted: RequestMatch) -> None:
     fault = bucket.proxy.slow_down(wanted, times=2)
     assert bucket.upload(Stream(size))
-    assert fault.seen == 2
+    assert fault.hits == 2
 
 
 @WRITES
@@ -73,7 +73,7 @@ def test_an_archive_that_arrived_though_the_answer_was_lost_stays_and_is_no_erro
     stream = Stream(size)
     fault = bucket.proxy.lose_answer(expected_value)
     bucket.upload(stream)
-    assert fault.seen == 1
+    assert fault.hits == 1
     assert len(gzip.decompress(bucket.body(PLACE.key))) == stream.size
     assert bucket.uploads == []
 
@@ -111,7 +111,7 @@ def test_a_conflict_with_another_writer_is_tried_again(
 ) -> None:
     fault = bucket.proxy.refuse(expected_value, 409, "ConditionalRequestConflict", times=2)
     assert bucket.upload(Stream(size))
-    assert fault.seen == 2
+    assert fault.hits == 2
     assert bucket.uploads == []
 
 

@@ -128,5 +128,5 @@ def test_the_next_run_writes_what_was_broken_off(bucket: UploadBucket) -> None:
     with pytest.raises(CannotRunError):
         bucket.upload_files(Stream(SMALL))
     bucket.upload_files(Stream(SMALL))
-    assert fault.seen == 1
+    assert fault.hits == 1
     assert bucket.keys == [MARKER, KEPT_MARKER, f"p/{FILE}"]

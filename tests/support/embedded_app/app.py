@@ -30,17 +30,17 @@ class Variant:
     image: str = "triton:25.03"
     data: str = "s3://embedded-data/model.tar.gz"
     instance_type: str = "ml.g5.xlarge"
-    base_changed: bool = False
+    has_base_change: bool = False
     broken_tail: bool = False
 
 
 VARIANTS = {
     "first": Variant(),
-    "changed": Variant(image="triton:25.04", base_changed=True),
+    "changed": Variant(image="triton:25.04", has_base_change=True),
     "another-type": Variant(instance_type="ml.g6.xlarge"),
-    "broken-endpoint": Variant(image="triton:broken", base_changed=True),
-    "broken-tail": Variant(image="triton:25.05", base_changed=True, broken_tail=True),
-    "no-data": Variant(data="s3://embedded-data/none.tar.gz", base_changed=True),
+    "broken-endpoint": Variant(image="triton:broken", has_base_change=True),
+    "broken-tail": Variant(image="triton:25.05", has_base_change=True, broken_tail=True),
+    "no-data": Variant(data="s3://embedded-data/none.tar.gz", has_base_change=True),
 }
 
 _POLICY = scaling.CfnScalingPolicy
@@ -57,7 +57,7 @@ class Base(cdk.Stack):
 
     def __init__(self, app: cdk.App, variant: Variant) -> None:
         super().__init__(app, "Base", env=ENVIRONMENT)
-        changed_value = variant.base_changed
+        changed_value = variant.has_base_change
         self.bucket = s3.Bucket(
             self, "Models", versioned=True, enforce_ssl=True, removal_policy=cdk.RemovalPolicy.DESTROY
         )

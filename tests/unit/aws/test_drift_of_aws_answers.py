@@ -110,7 +110,7 @@ class Account:
             self.stubs[service] = self.stack.enter_context(Stubber(self.access.client(service)))
         self.stubs[service].add_response(operation, answer, request or None)
 
-    def declared(self) -> DeclaredStack:
+    def declared_stack(self) -> DeclaredStack:
         summaries = [
             {
                 "LogicalResourceId": id,
@@ -125,7 +125,7 @@ class Account:
         self.answers("cloudformation", "list_stack_resources", {"StackResourceSummaries": summaries})
         return declared_stack(self.access, STACK)
 
-    def ended(self) -> None:
+    def end_stack(self) -> None:
         for stub in self.stubs.values():
             stub.assert_no_pending_responses()
 
@@ -142,7 +142,7 @@ def words(comparisons: Iterator[Comparison]) -> list[str]:
 
 
 def test_names_that_cloudformation_knows_in_lower_case_are_no_drift(account: Account) -> None:
-    stack = account.declared()
+    stack = account.declared_stack()
     answer = {"CreationTime": "2026-11-23"}
     model = {"ModelName": "Model-AB", "ModelArn": IDS["Model"], **answer}
     variant = {"VariantName": "AllTraffic", "ModelName": "Model-AB"}
@@ -170,11 +170,11 @@ def test_names_that_cloudformation_knows_in_lower_case_are_no_drift(account: Acc
     )
     assert words(endpoints(account.access, stack)) == []
     assert variants(stack) == ["endpoint/Search/variant/AllTraffic"]
-    account.ended()
+    account.end_stack()
 
 
 def test_an_alarm_is_reverted_without_a_change_of_what_is_as_declared(account: Account) -> None:
-    stack = account.declared()
+    stack = account.declared_stack()
     account.answers("cloudwatch", "describe_alarms", {"MetricAlarms": [ALARM]})
     assert words(alarms(account.access, stack)) == []
     account.answers("cloudwatch", "describe_alarms", {"MetricAlarms": [{**ALARM, "Threshold": 50.0}]})
@@ -183,11 +183,11 @@ def test_an_alarm_is_reverted_without_a_change_of_what_is_as_declared(account: A
     account.answers("cloudwatch", "put_metric_alarm", {}, **{**ALARM, "Threshold": 1})
     assert result.restore is not None
     result.restore()
-    account.ended()
+    account.end_stack()
 
 
 def test_an_alarm_of_another_topic_than_the_stacks_parameter_has_drifted(account: Account) -> None:
-    stack = account.declared()
+    stack = account.declared_stack()
     account.answers(
         "cloudwatch", "describe_alarms", {"MetricAlarms": [{**ALARM, "AlarmActions": ["arn:other"]}]}
     )
@@ -216,7 +216,7 @@ def test_a_log_group_has_its_key_again(
     account: Account, live: dict[str, Any] | None, message: str, call: tuple[str, dict[str, Any]] | None
 ) -> None:
     groups = [] if live is None else [{"logGroupName": "/logs", **live}]
-    stack = account.declared()
+    stack = account.declared_stack()
     account.answers("logs", "describe_log_groups", {"logGroups": groups})
     (result,) = log_groups(account.access, stack)
     assert list(map(str, result.differences)) == [message]
@@ -225,7 +225,7 @@ def test_a_log_group_has_its_key_again(
     account.answers("logs", "put_retention_policy", {}, logGroupName="/logs", retentionInDays=30)
     assert result.restore is not None
     result.restore()
-    account.ended()
+    account.end_stack()
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
     account.answers(service, "put_scheduled_action", {}, **TARGET_ID, **night)
     assert comparison.restore is not None
     comparison.restore()
-    account.ended()
+    account.end_stack()
 
 
 def capacity(minimum: int, maximum: int) -> dict[str, int]:

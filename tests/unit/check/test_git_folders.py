@@ -64,7 +64,7 @@ def test_a_fleet_below_the_top_of_its_clone_has_none_either(
     (folder.root / place).mkdir(exist_ok=True)
     write_bare(folder.root / place, marks_folder)
     assert finding_rows(folder) == [("FL751", f"{place}/HEAD".lstrip("/"), Severity.ERROR)]
-    assert marks_folder.found == []
+    assert marks_folder.mark_names == []
 
 
 def test_what_leads_to_the_objects_of_others_is_one_too(folder: FleetFolder) -> None:
@@ -83,9 +83,9 @@ def test_executable_files_in_the_place_of_its_folders_make_one_too(
     for name in ("objects", "refs"):
         folder.write(f"repository/embed/{name}", "").chmod(0o755)
     assert finding_rows(folder) == [("FL751", "repository/embed/HEAD", Severity.ERROR)]
-    assert marks_folder.found == []
+    assert marks_folder.mark_names == []
     subprocess.run(["git", "status"], cwd=place, check=False, capture_output=True)
-    assert marks_folder.found != []
+    assert marks_folder.mark_names != []
 
 
 @pytest.mark.parametrize("inside", ["repository", "repository/embed/1", "repository/.hidden"])
@@ -97,7 +97,7 @@ def test_a_git_folder_inside_of_a_repository_is_found(
     GitRepository.around(folder.root / inside)
     marks_folder.write(folder.root / inside / ".git", "core.fsmonitor")
     assert finding_rows(folder) == [("FL752", f"{inside}/.git", Severity.ERROR)]
-    assert marks_folder.found == []
+    assert marks_folder.mark_names == []
 
 
 def test_one_inside_of_the_folder_of_an_image_is_found(folder: FleetFolder, marks_folder: Marks) -> None:

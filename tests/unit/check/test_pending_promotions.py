@@ -223,7 +223,7 @@ class TestCheck:
 
 
 class TestAPromotionIsRefused:
-    def refused(self, fleet: PromotedFleet) -> list[str]:
+    def refusal_lines(self, fleet: PromotedFleet) -> list[str]:
         with pytest.raises(FindingsError) as refusal:
             require_promotable(fleet.project("dev"), fleet.project("staging"), TODAY)
         return [finding.code for finding in refusal.value.findings]
@@ -235,11 +235,11 @@ class TestAPromotionIsRefused:
     def test_by_a_policy_of_the_target_alone(self, fleet: PromotedFleet) -> None:
         fleet.edit("environment: prod", "environment: staging", "policies/platform.yaml")
         fleet.edit("max: 6", "max: 9")
-        assert self.refused(fleet) == ["FL954"]
+        assert self.refusal_lines(fleet) == ["FL954"]
 
     def test_by_a_rule(self, fleet: PromotedFleet) -> None:
         fleet.edit("canary: 50%, ", "", "profiles/base.yaml")
-        assert self.refused(fleet) == ["FL284"]
+        assert self.refusal_lines(fleet) == ["FL284"]
 
     def test_by_what_a_synthesis_of_the_target_would_refuse(self, fleet: PromotedFleet) -> None:
         fleet.edit("111122223332", "111122223331", "environments/staging.yaml")

@@ -23,7 +23,7 @@ models:
 def sample_messages(folder: FleetFolder, sample: str, *, base: str = SPEC) -> list[str]:
     """The findings of a spec with one sample."""
     folder.spec(f"samples:\n  - name: one\n    {sample}\n", base=base)
-    return folder.said()
+    return folder.finding_lines()
 
 
 class TestDataThatDoesNotFit:

@@ -76,7 +76,7 @@ def mistakes(commands: list[DocumentedCommand], *, complete: bool) -> list[str]:
 
 @WITH_PAGE
 def test_every_command_of_a_page_is_one_that_its_program_has(page: Page) -> None:
-    assert mistakes(page.typed, complete=True) + mistakes(page.named, complete=False) == []
+    assert mistakes(page.commands, complete=True) + mistakes(page.mentions, complete=False) == []
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_every_command_of_a_page_is_one_that_its_program_has(page: Page) -> None
 )
 def test_a_mistake_is_told_with_its_page_and_line(line: str, mistake: str) -> None:
     page = read_page("docs/x.md", f"A page.\n\n```\n{line}   # why\n```\n")
-    (told_mistake,) = mistakes(page.typed, complete=True)
+    (told_mistake,) = mistakes(page.commands, complete=True)
     assert told_mistake.startswith(f"docs/x.md:4: `{line}`: ")
     assert mistake in told_mistake
 
@@ -119,18 +119,18 @@ def test_a_mistake_is_told_with_its_page_and_line(line: str, mistake: str) -> No
     ids=["commands", "with output", "steps of a workflow", "indented", "no commands", "no block"],
 )
 def test_commands_are_found_in_blocks_that_are_of_commands(text: str, typed_lines: list[str]) -> None:
-    assert [item.bare for item in read_page("docs/x.md", text).typed] == typed_lines
+    assert [item.bare for item in read_page("docs/x.md", text).commands] == typed_lines
 
 
 def test_what_is_shown_below_a_command_is_read_with_it() -> None:
-    (command,) = read_page("docs/x.md", "```console\n$ fleet rules FL110\nFL110\n  more\n```").typed
-    assert (command.line, command.shown) == (2, "FL110\n  more")
+    (command,) = read_page("docs/x.md", "```console\n$ fleet rules FL110\nFL110\n  more\n```").commands
+    assert (command.line, command.output) == (2, "FL110\n  more")
 
 
 def test_a_command_in_a_sentence_may_be_a_synopsis_over_two_lines() -> None:
     (named_values,) = read_page(
         "docs/x.md", "Say `fleet models ls\\|rm\nZOO [--env E] [TARGET...]` there."
-    ).named
+    ).mentions
     assert (named_values.line, list(spelled_out(named_values.text))) == (
         1,
         ["fleet models ls ZOO --env E TARGET", "fleet models rm ZOO --env E TARGET"],
@@ -144,7 +144,7 @@ def with_recipes(typed_names: Iterable[str]) -> set[str]:
 
 
 def test_each_command_that_is_run_elsewhere_is_still_documented() -> None:
-    names = with_recipes(item.bare for page in PAGES for item in page.typed)
+    names = with_recipes(item.bare for page in PAGES for item in page.commands)
     named_commands = run_elsewhere().commands
     assert [
         named_command
@@ -165,6 +165,6 @@ def test_ci_runs_what_is_left_to_it() -> None:
 
 def test_each_part_of_a_target_that_is_run_by_its_parts_is_run() -> None:
     elsewhere = run_elsewhere()
-    names = with_recipes(item.bare for page in PAGES for item in page.typed if item.bare not in elsewhere)
+    names = with_recipes(item.bare for page in PAGES for item in page.commands if item.bare not in elsewhere)
     parts = with_recipes(elsewhere.by_its_recipe) - set(elsewhere.by_its_recipe)
     assert [part for part in parts - names if part not in elsewhere] == []

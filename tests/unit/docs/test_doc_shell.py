@@ -23,7 +23,7 @@ def ends(folder: Path, *lines: str) -> list[tuple[int, str, str]]:
     """Exit code and what was printed of each line, where `fleet` says its words."""
     page = read_page("docs/x.md", "\n".join(["```", *lines, "```"]))
     shell = DocShell(folder, folder, {"fleet": print_words})
-    return [(item.code, item.out, item.err) for item in shell.type(page.typed)]
+    return [(item.code, item.out, item.err) for item in shell.type(page.commands)]
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ class TestMismatch:
         folder.spec(keys)
         if locked_value is not None:
             lock_image(folder, **locked_value)
-        (line,) = [line for line in folder.said() if " FL968 " in line]
+        (line,) = [line for line in folder.finding_lines() if " FL968 " in line]
         assert line == f"sentences.lock.yaml:None FL968 {expected_text}"
 
     @pytest.mark.parametrize(

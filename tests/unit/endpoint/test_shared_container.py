@@ -181,8 +181,8 @@ class TestModel:
 )
 def test_a_mistake_is_reported_at_its_line(folder: FleetFolder, keys: str, expected_text: str) -> None:
     folder.spec(f"{SHARED_MODE}{keys}\n")
-    lines = [line for line in folder.said() if line.startswith("sentences.yaml:7 ")]
-    assert [line for line in lines if expected_text in line], folder.said()
+    lines = [line for line in folder.finding_lines() if line.startswith("sentences.yaml:7 ")]
+    assert [line for line in lines if expected_text in line], folder.finding_lines()
 
 
 SAMPLE = "samples: [{{name: one, inputs: {{x: {{datatype: FP32, shape: [1], data: 1}}}}{}}}]\n"
@@ -203,12 +203,12 @@ def test_a_sample_that_the_router_would_answer_with_404_is_reported(
     folder: FleetFolder, keys: str, expected_text: str
 ) -> None:
     folder.spec(SHARED_MODE + SAMPLE.format(keys))
-    assert [line for line in folder.said() if expected_text in line], folder.said()
+    assert [line for line in folder.finding_lines() if expected_text in line], folder.finding_lines()
 
 
 def test_a_sample_of_a_version_that_is_served_is_right(folder: FleetFolder) -> None:
     folder.spec(SHARED_MODE + SAMPLE.format(", model: resnet, version: 2"))
-    assert folder.said() == []
+    assert folder.finding_lines() == []
 
 
 def test_a_sample_of_a_model_without_known_versions_is_not_reported_beside_the_model(
@@ -216,7 +216,7 @@ def test_a_sample_of_a_model_without_known_versions_is_not_reported_beside_the_m
 ) -> None:
     lock_models(folder, {"resnet": {"backend": "onnxruntime", "versions": [], "size": 1}})
     folder.spec(SHARED_MODE + SAMPLE.format(", model: resnet, version: 2"))
-    codes = {line.split()[1] for line in folder.said()}
+    codes = {line.split()[1] for line in folder.finding_lines()}
     assert "FL735" in codes
     assert "FL733" not in codes
 
@@ -231,12 +231,14 @@ def test_the_weights_of_all_models_count_together_as_nothing_is_unloaded(folder:
     for names, count in ((["one"], 0), (["one", "two"], 1)):
         lock_models(folder, dict.fromkeys(names, half))
         folder.spec(f"{SHARED_MODE}routes: {{first: one}}\n")
-        assert len([line for line in folder.said() if " FL251 " in line]) == count, folder.said()
+        assert len([line for line in folder.finding_lines() if " FL251 " in line]) == count, (
+            folder.finding_lines()
+        )
 
 
 def test_a_sample_that_is_to_be_answered_with_404_may_name_what_there_is_not(folder: FleetFolder) -> None:
     folder.spec(SHARED_MODE + SAMPLE.format(", model: nowhere, status: 404"))
-    assert folder.said() == []
+    assert folder.finding_lines() == []
 
 
 def test_the_limit_of_a_gpus_memory_is_an_option_for_each_gpu(folder: FleetFolder) -> None:
@@ -256,14 +258,18 @@ def test_a_route_without_a_version_is_reported_as_the_container_would_wait_for_e
 ) -> None:
     lock_models(folder, {"one": {"backend": "onnxruntime", "versions": versions}})
     folder.spec(SHARED_MODE)
-    assert [line for line in folder.said() if f"FL735 {expected_text}" in line], folder.said()
+    assert [line for line in folder.finding_lines() if f"FL735 {expected_text}" in line], (
+        folder.finding_lines()
+    )
 
 
 def test_a_decoupled_part_of_an_ensemble_that_is_called_is_reported(folder: FleetFolder) -> None:
     part = {"backend": "python", "versions": ["1"], "decoupled": True}
     lock_models(folder, {"all": {"backend": "ensemble", "steps": ["part"], "versions": ["1"]}, "part": part})
     folder.spec(f"{SHARED_MODE}routes: {{all: all}}\n")
-    assert [line for line in folder.said() if "FL258 model 'part' is decoupled" in line], folder.said()
+    assert [line for line in folder.finding_lines() if "FL258 model 'part' is decoupled" in line], (
+        folder.finding_lines()
+    )
 
 
 def test_a_lock_has_the_versions_of_folders_without_files(folder: FleetFolder) -> None:

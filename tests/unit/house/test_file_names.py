@@ -27,10 +27,10 @@ NOUNS = _words(
     autoscaling batching decoding embed encoding feed finding heading hosting linting loading mapping
     monitoring need opening packing padding parsing ping pruning reading rebinding ring routing sampling
     saving scaling scheduling seed setting speed spelling staging string timing training unpacking
-    uploading warning wording apply assembly family reply supply tally
+    uploading warning wording apply assembly family reply supply tally succeed
     """
 )
-"""Nouns, and the verbs `apply` and `embed`, that end as participles and adverbs do."""
+"""Nouns, and the verbs `apply`, `embed` and `succeed`, that end as participles and adverbs do."""
 ENDINGS = ("ed", "ing", "ly")
 PARTICIPLES = _words(
     """

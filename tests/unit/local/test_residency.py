@@ -36,7 +36,7 @@ class Memory:
         self.may_load.set()
         self.loading = threading.Semaphore(0)
         self.failure: Exception | None = None
-        self.tolerated = tolerated_number
+        self.tolerance = tolerated_number
         self.huge = ""
 
     def run(self) -> Run:
@@ -50,7 +50,7 @@ class Memory:
             raise self.failure
 
     def load(self, model: Model) -> None:
-        if len(self.inside) >= self.room + self.tolerated:
+        if len(self.inside) >= self.room + self.tolerance:
             raise LackOfMemory("full")
         self.inside.append(model.target)
         self.loads.append(model.target)

@@ -139,7 +139,7 @@ class Tensor:
 
 
 class Pair(NamedTuple):
-    left: object
+    rest: object
     right: object
 
 

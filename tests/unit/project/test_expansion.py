@@ -118,7 +118,7 @@ def test_a_mistake_in_it_is_shown_with_its_own_line(folder: FleetFolder) -> None
     folder.spec()
     file = expand_file(folder)
     file.write_text(file.read_text().replace("triton:", "tritn:"))
-    assert any(line.startswith("sentences.spec.yaml:4 FL110 ") for line in folder.said("prod"))
+    assert any(line.startswith("sentences.spec.yaml:4 FL110 ") for line in folder.finding_lines("prod"))
 
 
 def test_what_an_environment_takes_away_is_not_switched_off_there(folder: FleetFolder) -> None:

@@ -123,7 +123,7 @@ def test_a_wrong_name_or_place_is_shown_where_it_is_written(
 ) -> None:
     own = (fleet.root / file).read_text() if file.startswith("env") else ""
     fleet.write(file, own + text)
-    lines = [item for item in fleet.said("prod") if item.startswith(line)]
+    lines = [item for item in fleet.finding_lines("prod") if item.startswith(line)]
     assert lines
     assert hint in lines[0]
 
@@ -131,7 +131,9 @@ def test_a_wrong_name_or_place_is_shown_where_it_is_written(
 @pytest.mark.parametrize("key", ["promoted_from: dev", "endpoints: [ranking]"])
 def test_this_machine_takes_no_choice(fleet: FleetFolder, key: str) -> None:
     fleet.environment(f"{key}\n", "local")
-    assert any("on this machine there is every endpoint of main" in line for line in fleet.said("local"))
+    assert any(
+        "on this machine there is every endpoint of main" in line for line in fleet.finding_lines("local")
+    )
 
 
 def test_an_absent_endpoint_is_not_among_the_files_of_the_environment(fleet: FleetFolder) -> None:
@@ -182,23 +184,23 @@ class TestPromoted:
         fleet.write("locks/prod/ranking.lock.yaml", "endpoint: ranking\narchives: {}\n")
         assert any(
             line.startswith("ranking.lock.yaml:1 FL841") and "fleet promote --to prod --adopt" in line
-            for line in fleet.said("prod")
+            for line in fleet.finding_lines("prod")
         )
 
     def test_its_own_file_names_no_profile(self, fleet: FleetFolder) -> None:
         fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
         fleet.environment("promoted_from: staging\noverrides: {sentences: {profile: gpu}}\n", "prod")
-        assert any(line.startswith("prod.yaml:5 FL512") for line in fleet.said("prod"))
+        assert any(line.startswith("prod.yaml:5 FL512") for line in fleet.finding_lines("prod"))
 
     @pytest.mark.parametrize("value", ["null", "[]"])
     def test_its_own_file_may_say_that_it_names_none(self, fleet: FleetFolder, value: str) -> None:
         fleet.environment(f"promoted_from: staging\ndefaults: {{profile: {value}}}\n", "prod")
-        assert not any("FL512" in line for line in fleet.said("prod"))
+        assert not any("FL512" in line for line in fleet.finding_lines("prod"))
 
     def test_no_profile_is_hidden_in_the_overrides_of_its_defaults(self, fleet: FleetFolder) -> None:
         fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
         fleet.environment("promoted_from: staging\ndefaults: {overrides: {prod: {profile: gpu}}}\n", "prod")
-        assert any(line.startswith("prod.yaml:5 FL512") for line in fleet.said("prod"))
+        assert any(line.startswith("prod.yaml:5 FL512") for line in fleet.finding_lines("prod"))
 
     def test_its_own_choice_leaves_a_promoted_one_out(self, fleet: FleetFolder) -> None:
         fleet.environment("promoted_from: staging\nendpoints: [ranking]\n", "prod")
@@ -222,4 +224,4 @@ class TestPromoted:
         self, fleet: FleetFolder, origin: str, message: str
     ) -> None:
         fleet.environment(f"promoted_from: {origin}\n", "prod")
-        assert any(f"prod.yaml:4 FL515 {message}" in line for line in fleet.said("prod"))
+        assert any(f"prod.yaml:4 FL515 {message}" in line for line in fleet.finding_lines("prod"))

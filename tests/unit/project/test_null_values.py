@@ -52,14 +52,14 @@ def test_null_over_nothing_takes_nothing_away(folder: FleetFolder, keys: str, pl
 @pytest.mark.parametrize("keys", ["scalling: null", "container: {thread_cuont: null}"])
 def test_null_at_an_unknown_key_is_refused_like_any_value(folder: FleetFolder, keys: str) -> None:
     folder.spec(f"{keys}\n")
-    assert "sentences.yaml:6 FL110 unknown key `" in folder.said()[0]
+    assert "sentences.yaml:6 FL110 unknown key `" in folder.finding_lines()[0]
 
 
 def test_null_for_a_tag_of_the_environment_itself_is_reported_with_the_remedy(folder: FleetFolder) -> None:
     folder.environment("tags: {stage: dev}\ndefaults: {tags: {tier: low}}\n")
     folder.write("profiles/base.yaml", "tags:\n  tier: null\n  stage: null\n")
     folder.spec("profile: base\n")
-    assert folder.said() == [
+    assert folder.finding_lines() == [
         "base.yaml:3 FL517 `null` does not remove the tag 'stage': it is in the top-level `tags` of"
         " environments/dev.yaml | write another value here, or move the tag to `defaults.tags` of"
         " environments/dev.yaml"
@@ -70,7 +70,7 @@ def test_null_for_a_tag_of_the_environment_itself_is_reported_with_the_remedy(fo
 
 def test_a_needed_key_that_is_taken_away_is_missing(folder: FleetFolder) -> None:
     folder.environment("overrides: {sentences: {instance: null}}\n")
-    assert "FL111 the key `instance` is missing" in folder.said()[0]
+    assert "FL111 the key `instance` is missing" in folder.finding_lines()[0]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def header(ir: int = 8, **opsets: int) -> OnnxHeader:
 
 
 def scale_findings(folder: Path, model: bytes, release: str | None) -> list[Finding]:
-    Case(id="", files={**SCALE, "scale/1/model.onnx": model}, changed="").write(folder / "repository")
+    Case(id="", files={**SCALE, "scale/1/model.onnx": model}, change="").write(folder / "repository")
     return list(plan_load(read(folder / "repository"), ServingContainer(release=release)).findings)
 
 

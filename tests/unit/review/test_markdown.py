@@ -223,7 +223,7 @@ def test_plain_text_becomes_no_link_and_no_reference_and_reads_the_same(text: st
 class TestTextInBackticks:
     ATTACK = "<img src=https://attacker.example/p.png> [x](https://attacker.example) @org/team <!--"
 
-    def rendered(self, text: str) -> str:
+    def render(self, text: str) -> str:
         return str(MarkdownIt("commonmark").render(f"- {inline_code(text)}"))
 
     @pytest.mark.parametrize(
@@ -243,20 +243,20 @@ class TestTextInBackticks:
         ],
     )
     def test_has_no_html_no_link_and_no_mention_outside_code(self, value: str) -> None:
-        html = self.rendered(f"`environment.B1`: none → {value}")
+        html = self.render(f"`environment.B1`: none → {value}")
         assert not re.search(r"<(?!/?(?:ul|li|code)>)", html)
         assert "@org" not in re.sub(r"<code>.*?</code>", "", html)
 
     def test_is_code_between_single_backticks(self) -> None:
-        assert "<li><code>a.b</code>: 1 &lt; 2, then <code>c &lt; d</code></li>" in self.rendered(
+        assert "<li><code>a.b</code>: 1 &lt; 2, then <code>c &lt; d</code></li>" in self.render(
             "`a.b`: 1 < 2, then `c < d`"
         )
 
     def test_code_of_nothing_but_a_pipe_does_not_become_two_backticks(self) -> None:
-        assert self.rendered("`|` a `b` `|`").count("<code>") == 3
+        assert self.render("`|` a `b` `|`").count("<code>") == 3
 
     @pytest.mark.parametrize("text", ["`a", "``a``", "`a` ``", "``", "`a``b`", "`a` `b` `"])
     def test_is_plain_where_backticks_are_not_in_single_pairs(self, text: str) -> None:
-        html = self.rendered(text)
+        html = self.render(text)
         assert "<code>" not in html
         assert text in html

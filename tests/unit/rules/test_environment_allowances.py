@@ -16,7 +16,7 @@ TAG = "tags: {access-project: rank}\n"
 
 def allowance_lines(folder: FleetFolder, code: str, environment: str = "dev") -> list[str]:
     """The findings of a code: file, line, message and hint."""
-    return [line.replace(f" {code}", "") for line in folder.said(environment) if f" {code} " in line]
+    return [line.replace(f" {code}", "") for line in folder.finding_lines(environment) if f" {code} " in line]
 
 
 class TestNetworks:
@@ -127,7 +127,7 @@ class TestInvokers:
 
     def test_what_is_neither_is_refused_at_its_line(self, folder: FleetFolder) -> None:
         folder.environment("allowed_invokers: ['arn:aws:iam::111122223333:user/a']\n")
-        (line,) = folder.said()
+        (line,) = folder.finding_lines()
         assert "`allowed_invokers[0]`" in line
         assert line.endswith('write the account, `"444455556666"`, or `arn:aws:iam::ACCOUNT:role/NAME`')
 

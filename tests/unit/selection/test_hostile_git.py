@@ -116,7 +116,7 @@ def run_readers(root: Path, marks: Marks) -> Iterator[str]:
             os.utime(file)  # so that Git compares the content
         with suppress(FindingsError, CannotRunError):
             command(root)
-        yield from (f"{command.__name__}: {line}" for line in marks.found)
+        yield from (f"{command.__name__}: {line}" for line in marks.mark_names)
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
@@ -161,21 +161,21 @@ def test_git_itself_runs_them(fleet: FleetFolder, marks_folder: Marks, setting: 
     marks_folder.write(fleet.root.parent / ".git", setting)
     os.utime(fleet.root / SPEC)
     subprocess.run(["git", "-C", str(fleet.root), "status"], capture_output=True, check=False)
-    assert marks_folder.found
+    assert marks_folder.mark_names
 
 
 def test_git_itself_runs_what_a_bare_repository_names(fleet: FleetFolder, marks_folder: Marks) -> None:
     write_bare(fleet.root / "repository", marks_folder)
     command = ["git", "-C", str(fleet.root / "repository"), "check-ignore", "embed/1/weights.bin"]
     subprocess.run(command, capture_output=True, check=False)
-    assert marks_folder.found
+    assert marks_folder.mark_names
 
 
 def test_a_folder_in_a_bare_repository_alone_is_in_no_work_tree(tmp_path: Path, marks_folder: Marks) -> None:
     (tmp_path / "alone").mkdir()
     write_bare(tmp_path / "alone", marks_folder)
     assert work_tree(tmp_path / "alone") is None
-    assert marks_folder.found == []
+    assert marks_folder.mark_names == []
 
 
 @pytest.mark.parametrize("content", [None, "gitdir: nowhere\n"])

@@ -46,7 +46,7 @@ def test_a_mistake_is_reported_at_its_line_with_its_remedy(
     folder: FleetFolder, keys: str, expected_text: str
 ) -> None:
     folder.spec(keys)
-    (line,) = folder.said()
+    (line,) = folder.finding_lines()
     assert f"sentences.yaml:{expected_text}" in line
 
 
@@ -66,13 +66,13 @@ def test_a_mistake_is_reported_at_its_line_with_its_remedy(
 )
 def test_only_a_repository_of_ecr_without_a_tag_is_one(folder: FleetFolder, uri: str) -> None:
     folder.spec(f'image: {{uri: "{uri}", digest: "{DIGEST}"}}\n')
-    (line,) = folder.said()
+    (line,) = folder.finding_lines()
     assert line.startswith(f'sentences.yaml:6 FL112 `image.uri` is "{uri[:60]}')
 
 
 def test_the_digest_of_the_releases_image_does_not_go_with_another_image(folder: FleetFolder) -> None:
     folder.spec(f"image_digest: '{DIGEST}'\nimage:\n  uri: {URI}\n  digest: '{DIGEST}'\n")
-    (line,) = folder.said()
+    (line,) = folder.finding_lines()
     expected_text = "sentences.yaml:8 FL112 `image.uri`"
     assert line.startswith(expected_text)
     assert line.endswith("`image_digest` is of the release's image | leave one of the two out")

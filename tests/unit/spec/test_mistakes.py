@@ -113,7 +113,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 )
 def test_a_mistaken_key_is_told_at_its_line(folder: FleetFolder, keys: str, expected_text: str) -> None:
     folder.spec(keys)
-    (line,) = folder.said()
+    (line,) = folder.finding_lines()
     assert expected_text in line
 
 
@@ -121,7 +121,7 @@ def test_a_number_where_text_is_meant_says_to_quote_it(folder: FleetFolder) -> N
     folder.spec(base=SPEC.replace('"25.04"', "25.04"))
     assert (
         'sentences.yaml:2 FL112 `triton` is 25.04: it must be text | put it in quotes, "25.04"'
-        in folder.said()[0]
+        in folder.finding_lines()[0]
     )
 
 
@@ -152,7 +152,7 @@ def test_a_file_that_is_no_text_is_refused(folder: FleetFolder) -> None:
 
 def test_an_empty_file_is_told_as_such(folder: FleetFolder) -> None:
     folder.write("model_specs/sentences.yaml", "# nothing yet\n")
-    assert folder.said() == ["sentences.yaml:None FL101 the file is empty | "]
+    assert folder.finding_lines() == ["sentences.yaml:None FL101 the file is empty | "]
 
 
 def test_a_spec_lists_all_the_keys_it_needs(folder: FleetFolder) -> None:

@@ -55,12 +55,12 @@ def test_anything_else_is_refused_at_its_line(folder: FleetFolder, subscriber: s
 
 def test_nobody_is_subscribed_twice(folder: FleetFolder) -> None:
     folder.environment("notifications: {warning: [a@example.com, a@example.com]}\n")
-    assert ["'a@example.com' is listed twice" in line for line in folder.said()] == [True]
+    assert ["'a@example.com' is listed twice" in line for line in folder.finding_lines()] == [True]
 
 
 def test_what_is_not_of_the_account_is_subscribed_by_hand(folder: FleetFolder) -> None:
     folder.environment("notifications: {warning: ['arn:aws:sqs:us-east-1:444455556666:pages']}\n")
-    (line,) = folder.said()
+    (line,) = folder.finding_lines()
     assert (
         '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it is in account' in line
     )
@@ -94,7 +94,7 @@ def test_the_key_in_a_url_is_shown_nowhere(
 
 def test_a_refused_url_is_told_by_its_host_with_what_to_do_about_its_key(folder: FleetFolder) -> None:
     folder.environment("notifications: {critical: ['https://hooks.example.com/T0/S3CRET']}\n")
-    (line,) = folder.said()
+    (line,) = folder.finding_lines()
     assert '`notifications.critical[0]` is "https://hooks.example.com/…": a URL contains its key' in line
     assert "if it was committed, replace its key" in line
 
@@ -114,12 +114,12 @@ def test_mistakes_at_the_top_of_an_environment_say_what_is_meant(
     folder: FleetFolder, keys: str, message: str
 ) -> None:
     folder.environment(f"{keys}\n")
-    assert [message in line for line in folder.said()] == [True]
+    assert [message in line for line in folder.finding_lines()] == [True]
 
 
 def test_a_key_of_the_environment_is_none_of_its_defaults(folder: FleetFolder) -> None:
     folder.environment("defaults: {kms_key: a}\n")
-    (line,) = folder.said()
+    (line,) = folder.finding_lines()
     assert "dev.yaml:4 FL110 unknown key `kms_key` | it is a key of environments/ENV.yaml, at the top" in line
 
 
@@ -127,4 +127,4 @@ def test_a_key_of_the_environment_is_none_of_its_defaults(folder: FleetFolder) -
 def test_a_runbook_is_the_address_of_a_page(folder: FleetFolder, runbook: str) -> None:
     folder.environment(f'runbook: "{runbook}"\n')
     assert [finding.code for finding in folder.findings()] == ["FL112"]
-    assert "write an address that begins with https://" in folder.said()[0]
+    assert "write an address that begins with https://" in folder.finding_lines()[0]

@@ -54,7 +54,7 @@ def test_a_contact_that_holds_a_key_is_refused_and_not_shown(
 )
 def test_a_page_without_a_key_is_a_contact(folder: FleetFolder, address: str) -> None:
     folder.spec(f"owner: {{team: search, contact: '{address}'}}\n")
-    assert folder.said() == []
+    assert folder.finding_lines() == []
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_a_page_without_a_key_is_a_contact(folder: FleetFolder, address: str) ->
 )
 def test_an_owner_that_nobody_reaches_is_a_mistake(folder: FleetFolder, contact: str) -> None:
     folder.spec(f"owner: {{team: search, contact: '{contact}'}}\n")
-    assert "sentences.yaml:6 FL112 `owner.contact`" in folder.said()[0]
+    assert "sentences.yaml:6 FL112 `owner.contact`" in folder.finding_lines()[0]

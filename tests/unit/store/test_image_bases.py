@@ -36,15 +36,15 @@ def without_base(fleet: ImageFleet) -> None:
 
 class TestBuild:
     def test_it_stands_on_the_digest_that_the_tag_names(self, fleet: ImageFleet) -> None:
-        (image,) = fleet.wanted()
+        (image,) = fleet.wanted_images()
         assert image.base.reference == f"763104351884.dkr.ecr.us-east-1.amazonaws.com/{NAME}@{BASE}"
-        assert fleet.registry.asked == [BASE_IMAGE]
+        assert fleet.registry.requests == [BASE_IMAGE]
 
     def test_it_is_on_the_base_that_the_lock_of_an_earlier_build_records(self, fleet: ImageFleet) -> None:
         key = fleet.build()
         fleet.write_lock()
         fleet.registry.digest = MOVED_BASE
-        (image,) = fleet.wanted()
+        (image,) = fleet.wanted_images()
         assert (image.key, image.base.digest) == (key, BASE)
 
     def test_a_changed_folder_is_built_on_what_the_tag_names_now(self, fleet: ImageFleet) -> None:
@@ -52,7 +52,7 @@ class TestBuild:
         fleet.write_lock()
         fleet.registry.digest = MOVED_BASE
         fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
-        (image,) = fleet.wanted()
+        (image,) = fleet.wanted_images()
         assert image.key != key
         assert image.base.digest == MOVED_BASE
 
@@ -65,22 +65,22 @@ class TestBuild:
             "c",
             base=SPEC.replace("sentences", "c").replace("ml.g5.xlarge", "ml.c5.xlarge"),
         )
-        expected_images = fleet.wanted()
+        expected_images = fleet.wanted_images()
         assert [[use.endpoint for use in expected_image.uses] for expected_image in expected_images] == [
             ["a", "b", "sentences"],
             ["c"],
         ]
-        assert fleet.registry.asked == [BASE_IMAGE, f"{BASE_IMAGE}-cpu"]
+        assert fleet.registry.requests == [BASE_IMAGE, f"{BASE_IMAGE}-cpu"]
 
     def test_a_digest_in_the_spec_is_not_asked_for_and_is_part_of_the_key(self, fleet: ImageFleet) -> None:
-        (image,) = fleet.wanted()
-        fleet.registry.asked.clear()
+        (image,) = fleet.wanted_images()
+        fleet.registry.requests.clear()
         fleet.spec(f"image_digest: {BASE}\n")
-        (pinned_image,) = fleet.wanted()
+        (pinned_image,) = fleet.wanted_images()
         fleet.spec(f"image_digest: {MOVED_BASE}\n")
-        (other_image,) = fleet.wanted()
+        (other_image,) = fleet.wanted_images()
         assert len({image.key, pinned_image.key, other_image.key}) == 3
-        assert (pinned_image.base.digest, other_image.base.digest, fleet.registry.asked) == (
+        assert (pinned_image.base.digest, other_image.base.digest, fleet.registry.requests) == (
             BASE,
             MOVED_BASE,
             [],
@@ -89,7 +89,7 @@ class TestBuild:
     def test_a_registry_that_may_not_be_read_names_the_permission(self, fleet: ImageFleet) -> None:
         fleet.registry.digest = None
         with pytest.raises(CannotRunError, match="on which sentences is built: no") as error_info:
-            fleet.wanted()
+            fleet.wanted_images()
         assert error_info.value.remedy == (
             "allow ecr:BatchGetImage on arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver,"
             " or write `image_digest` in the spec"
@@ -98,7 +98,7 @@ class TestBuild:
     def test_a_release_that_the_registry_does_not_have_is_told_at_the_spec(self, fleet: ImageFleet) -> None:
         fleet.registry.digest = ""
         with pytest.raises(FindingsError) as error_info:
-            fleet.wanted()
+            fleet.wanted_images()
         (finding,) = error_info.value.findings
         assert (finding.code, finding.line) == ("FL628", 6)
         assert f"does not have 763104351884.dkr.ecr.us-east-1.amazonaws.com/{NAME}," in finding.message
@@ -120,7 +120,7 @@ class TestLock:
         fleet.build()
         before = fleet.write_lock()
         fleet.registry.digest = MOVED_BASE
-        assert (fleet.write_lock(), fleet.registry.asked) == (before, [BASE_IMAGE])
+        assert (fleet.write_lock(), fleet.registry.requests) == (before, [BASE_IMAGE])
 
     def test_the_former_digest_in_the_spec_keeps_the_image(self, fleet: ImageFleet) -> None:
         fleet.build()
@@ -142,8 +142,8 @@ class TestWithoutAws:
     def test_check_knows_the_key(self, fleet: ImageFleet) -> None:
         fleet.build()
         fleet.write_lock()
-        requested_number = len(fleet.registry.asked)
-        assert (stale(fleet), len(fleet.registry.asked)) == ([], requested_number)
+        requested_number = len(fleet.registry.requests)
+        assert (stale(fleet), len(fleet.registry.requests)) == ([], requested_number)
         fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
         assert stale(fleet) == [
             "FL969 the folder, its arguments or the release changed since the lock was written"
@@ -247,5 +247,5 @@ class TestPlan:
 
     def test_with_a_digest_in_the_spec_the_key_is_known(self, fleet: ImageFleet, drift_messages: Any) -> None:
         fleet.spec(f"image_digest: {BASE}\n")
-        (image,) = fleet.wanted()
+        (image,) = fleet.wanted_images()
         assert f"  key: {image.key}\n" in drift_messages("plan")

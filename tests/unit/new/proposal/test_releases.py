@@ -23,9 +23,9 @@ def test_a_plan_takes_the_newest_release_with_its_tensorrt_and_asks_for_its_gpu(
     assert new.spec().triton == "24.01"
     assert (
         "bert/1/model.plan was built with TensorRT 8.6.1.6; the image of Triton 24.03 has 8.6.3"
-        in new.said(text)
+        in new.refusal_text(text)
     )
-    assert "Undecided: no plan records the GPU that built it" in new.said(text)
+    assert "Undecided: no plan records the GPU that built it" in new.refusal_text(text)
     assert "FL297" in text
     assert new.passes(text)
 
@@ -55,7 +55,7 @@ def test_a_backend_that_has_left_triton_takes_a_release_that_has_it(new: NewSpec
     new.model("inception", f'platform: "tensorflow_savedmodel" {TENSORS}', files)
     text = new.text()
     assert new.spec().triton == "24.09"
-    assert "not 25.04: model 'inception' has the tensorflow backend" in new.said(text)
+    assert "not 25.04: model 'inception' has the tensorflow backend" in new.refusal_text(text)
     assert new.findings() == []
 
 
@@ -67,7 +67,7 @@ def test_a_python_environment_takes_a_release_with_its_python(new: NewSpecs) -> 
     new.model("embed", f'backend: "python" {TENSORS} {parameter}', files)
     text = new.text()
     assert new.spec().triton == "24.09"
-    assert "not 25.04: " in new.said(text)
+    assert "not 25.04: " in new.refusal_text(text)
     assert new.findings() == []
 
 
@@ -87,7 +87,7 @@ def test_an_onnx_model_beside_a_model_without_plan_becomes_its_engine(new: NewSp
     onnx = new.fleet.root / "model_specs" / engine.onnx
     assert (engine.model, onnx.resolve()) == ("bert", (new.models / place).resolve())
     assert engine.shapes == {"x": ("1x2", "4x2", "8x2")}
-    assert "bert uses the TensorRT backend and has no plan" in new.said(text)
+    assert "bert uses the TensorRT backend and has no plan" in new.refusal_text(text)
     assert new.passes(text)
 
 
@@ -96,7 +96,7 @@ def test_dimensions_that_a_graph_leaves_open_are_guessed_and_said_to_be(new: New
     text = new.text()
     (engine,) = new.spec().models[0].engines
     assert engine.shapes == {"x": ("1x1", "1x128", "8x512")}
-    assert "Guessed: the ONNX model leaves dimensions of x open" in new.said(text)
+    assert "Guessed: the ONNX model leaves dimensions of x open" in new.refusal_text(text)
     assert new.findings() == []
 
 

@@ -109,7 +109,7 @@ def test_a_shared_container_routes_to_each_model_that_no_other_calls(new: NewSpe
     new.ensemble("both", "left", "right")
     text = new.text(mode=Mode.SHARED_CONTAINER)
     assert new.spec().routes == {"both": "both", "other": "other"}
-    assert "Others call left, right, so callers need no route to them." in new.said(text)
+    assert "Others call left, right, so callers need no route to them." in new.refusal_text(text)
     assert new.findings() == []
 
 
@@ -150,7 +150,9 @@ def test_weights_take_half_of_the_gpus_memory_at_most(new: NewSpecs) -> None:
         file.truncate(10 << 30)
     text = new.text()
     assert new.spec().instance.type == "ml.g6.2xlarge"
-    assert "Not ml.g4dn.xlarge: weights of 10.0 GiB leave little of its GPU's 15.0 GiB." in new.said(text)
+    assert "Not ml.g4dn.xlarge: weights of 10.0 GiB leave little of its GPU's 15.0 GiB." in new.refusal_text(
+        text
+    )
 
 
 def test_a_decoupled_model_is_called_by_generate(new: NewSpecs) -> None:
@@ -184,7 +186,7 @@ def test_a_release_without_an_image_in_one_environments_region_is_not_taken(new:
     assert new.spec().triton == "25.04"
     assert (
         "not 25.09: SageMaker has no image of Triton 25.09 in cn-north-1 (region-without-release, FL202)"
-        in new.said(text)
+        in new.refusal_text(text)
     )
 
 

@@ -33,14 +33,14 @@ class TestCost:
         fleet.spec("scaling: {min: 1, max: 3, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
         assert fleet.findings()[0].hint == f"write 2 or fewer, or another instance type{ASK}"
         fleet.spec("scaling: {min: 1, max: 2, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_exactly_the_limit_is_allowed_and_a_cent_more_is_not(self, fleet: PolicyFleet) -> None:
         price = hosting_price("ml.g5.xlarge", "us-east-1")
         assert price is not None
         month = price.hourly * 720
         fleet.policy(f"monthly_cost: {{endpoint: {month}}}")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
         fleet.policy(f"monthly_cost: {{endpoint: {float(month) - 0.01}}}")
         assert fleet.codes() == ["FL954"]
 
@@ -63,7 +63,9 @@ class TestCost:
         fleet.spec(
             'scaling:\n  min: 1\n  max: 2\n  schedules:\n    - {name: a, at: "rate(1 hours)", max: 90}\n'
         )
-        assert fleet.said()[0].startswith("sentences.yaml:10 FL954 at its maximum, 90 × ml.g5.xlarge")
+        assert fleet.finding_lines()[0].startswith(
+            "sentences.yaml:10 FL954 at its maximum, 90 × ml.g5.xlarge"
+        )
 
     def test_without_a_price_the_policy_cannot_be_checked_and_a_warning_says_so(
         self, fleet: PolicyFleet
@@ -86,7 +88,7 @@ class TestCost:
         fleet.spec(instance=UNPRICED_TYPE)
         own = f"date: 2026-11-01\nprices: {{us-east-1: {{{UNPRICED_TYPE}: 20}}}}\n"
         fleet.folder.write("prices.yaml", own)
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
         fleet.folder.write("prices.yaml", own.replace(": 20}", ": 30}"))
         (refused_finding,) = fleet.findings()
         assert "the endpoint costs 21,600 USD a month;" in refused_finding.message

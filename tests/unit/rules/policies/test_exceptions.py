@@ -96,13 +96,15 @@ class TestExtent:
 
     def test_one_requirement_may_be_excused_alone(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {samples: 1, owner: true}", exception("    allows: [require.samples]\n"))
-        assert [line.split(";")[0] for line in fleet.said()] == ["sentences.yaml:1 FL990 `owner` is missing"]
+        assert [line.split(";")[0] for line in fleet.finding_lines()] == [
+            "sentences.yaml:1 FL990 `owner` is missing"
+        ]
 
     def test_it_is_of_the_endpoints_whose_names_match(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 2", exception(endpoints="[sent*, bert-1]"))
         for name in ("sentences", "bert-1", "bert-12"):
             fleet.spec(MANY, name)
-        assert [line.partition(";")[0] for line in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             "bert-12.yaml:6 FL953 `scaling.max` is 9"
         ]
 
@@ -119,7 +121,7 @@ class TestExtent:
         fleet.policy("max_instances: 2", "  - {name: other, max_instances: 3}\n" + exception())
         fleet.policy("max_instances: 2", name="security")
         fleet.spec(MANY)
-        assert [line.partition("; ")[2].split(",")[0] for line in fleet.said()] == [
+        assert [line.partition("; ")[2].split(",")[0] for line in fleet.finding_lines()] == [
             "policies/platform.yaml:6 allows 3 instances (`other`",
             "policies/security.yaml:5 allows 2 instances (`affordable`",
         ]
@@ -129,7 +131,7 @@ class TestExtent:
         fleet.spec(name="bert")
         assert fleet.findings()[0].endpoints == ()
         fleet.policy("regions: eu-*", exception(endpoints="'*'"))
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_no_spec_can_allow_itself_what_a_policy_refuses(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 2")
@@ -146,7 +148,7 @@ class TestUnused:
 
     def test_one_for_an_endpoint_that_does_not_exist_is_a_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception(endpoints="[sentense, bert-*]"))
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             "platform.yaml:8 FL993 the exception from `affordable` names sentense or bert-*, which matches no"
             " endpoint of this fleet"
         ]
@@ -154,12 +156,12 @@ class TestUnused:
     def test_one_of_a_statement_about_other_environments_is_not(self, fleet: PolicyFleet) -> None:
         fleet.folder.environment(name="prod")
         fleet.policy(f"{LARGE}\nwhen: {{environment: prod}}", exception())
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_one_from_a_statement_about_another_team_is_a_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy(f"{LARGE}\nwhen: {{owner: search}}", exception())
         fleet.spec("owner: {team: ads}\n")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             "platform.yaml:9 FL993 the exception from `affordable` is for sentences, to which the statement does"
             " not apply"
         ]
@@ -168,7 +170,7 @@ class TestUnused:
         fleet.folder.environment(name="prod")
         fleet.policy(LARGE, exception(endpoints="other"))
         fleet.spec("environments: [prod]\n", name="other")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     @pytest.mark.parametrize(("environment", "codes"), [("dev", []), ("prod", ["FL991"])])
     def test_the_end_of_one_is_reported_where_its_statement_applies(
@@ -181,5 +183,5 @@ class TestUnused:
     def test_it_is_not_where_only_some_endpoints_are_checked(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())
         fleet.spec(name="other")
-        assert fleet.said("other") == []
+        assert fleet.finding_lines("other") == []
         assert fleet.codes() == ["FL993"]

@@ -105,7 +105,7 @@ def test_a_pattern_that_nothing_matches_yet_is_a_warning(fleet: PolicyFleet, mom
 
 def test_a_team_may_own_endpoints_later(fleet: PolicyFleet) -> None:
     fleet.policy("max_instances: 5\nwhen: {owner: nobody}")
-    assert fleet.said() == []
+    assert fleet.finding_lines() == []
 
 
 def test_an_exception_for_an_environment_without_a_file_is_refused(fleet: PolicyFleet) -> None:

@@ -14,7 +14,7 @@ class TestInstances:
     )
     def test_a_type_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet, patterns: str) -> None:
         fleet.policy(f"instances: {patterns}")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_another_one_is_refused_at_its_line_with_the_line_and_owner_of_the_policy(
         self, fleet: PolicyFleet
@@ -40,14 +40,14 @@ class TestInstances:
     def test_an_instance_pool_of_another_type_is_refused_at_its_line(self, fleet: PolicyFleet) -> None:
         fleet.policy("instances: ml.g5.*")
         fleet.spec(POOLS)
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"sentences.yaml:10 FL950 instance pool 2 is ml.p5.48xlarge; policies/platform.yaml:5 allows ml.g5.* {BY}"
         ]
 
     def test_a_shadow_variant_of_another_type_is_refused(self, fleet: PolicyFleet) -> None:
         fleet.policy("instances: ml.g5.*")
         fleet.spec(SHADOW)
-        assert [line.partition(";")[0] for line in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             "sentences.yaml:9 FL950 shadow variant next is ml.p5.48xlarge"
         ]
 
@@ -91,19 +91,19 @@ class TestInstances:
         fleet.policy(keys)
         fleet.spec(f"cloudformation: {{EndpointConfig: {{{raw}}}}}\n")
         assert code in fleet.codes()
-        assert all("that is not written out" in line for line in fleet.said())
+        assert all("that is not written out" in line for line in fleet.finding_lines())
 
 
 class TestGpus:
     def test_an_instance_may_have_as_many_as_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("gpus: {max: 4}")
         fleet.spec(instance="ml.g5.12xlarge")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_more_are_refused(self, fleet: PolicyFleet) -> None:
         fleet.policy("gpus: {max: 4}")
         fleet.spec(instance="ml.g5.48xlarge")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             "sentences.yaml:3 FL951 `instance.type` is ml.g5.48xlarge, which has 8 GPUs;"
             f" policies/platform.yaml:5 allows 4 GPUs in an instance {BY}"
         ]
@@ -131,7 +131,7 @@ class TestRegions:
         fleet.policy("regions: [eu-*, us-west-2]")
         for name in ("a", "b", "c"):
             fleet.spec(name=name)
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             "dev.yaml:3 FL952 the environment 'dev' is in us-east-1; policies/platform.yaml:5 allows eu-* and"
             f" us-west-2 {BY}"
         ]
@@ -139,7 +139,7 @@ class TestRegions:
 
     def test_one_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("regions: us-*")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
 
 class TestMaxInstances:
@@ -147,7 +147,7 @@ class TestMaxInstances:
     def test_so_many_are_allowed(self, fleet: PolicyFleet, number: int) -> None:
         fleet.policy("max_instances: 20")
         fleet.spec(f"scaling: {{min: 1, max: {number}, gpu_utilization: 60}}\n")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     @pytest.mark.parametrize(
         ("text", "line", "key"),
@@ -181,7 +181,7 @@ class TestMaxInstances:
     ) -> None:
         fleet.policy("max_instances: 20")
         fleet.spec(text)
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"sentences.yaml:{line} FL953 {key} is 21; policies/platform.yaml:5 allows 20 instances {BY}"
         ]
 
@@ -193,7 +193,7 @@ class TestMaxInstances:
     def test_those_of_a_shadow_variant_are_limited_too(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 20")
         fleet.spec(SHADOW)
-        assert fleet.said()[0].startswith(
+        assert fleet.finding_lines()[0].startswith(
             "sentences.yaml:9 FL953 ShadowProductionVariants.0.InitialInstanceCount is 100; "
         )
 

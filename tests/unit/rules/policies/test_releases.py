@@ -64,7 +64,7 @@ class TestReleases:
     ) -> None:
         fleet.policy('triton: {releases: {"25.04": null}}')
         fleet.spec(f"cloudformation: {{Model: {{{raw}}}}}\n")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"sentences.yaml:6 FL956 the raw property {name} replaces the image of `triton`;"
             f" policies/platform.yaml:5 allows 25.04 {BY}"
         ]
@@ -92,7 +92,7 @@ class TestImages:
 
     def test_the_finding_names_the_release_at_the_image(self, fleet: PolicyFleet) -> None:
         self.use(fleet, ", facts: {triton: '22.05'}")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"sentences.yaml:6 FL956 the image contains Triton 22.05; policies/platform.yaml:5 allows 25.04 {BY}"
         ]
 

@@ -141,7 +141,9 @@ def test_what_is_missing_is_refused_where_it_belongs(
 ) -> None:
     fleet.policy(f"require: {{{require}}}")
     fleet.spec(unmet)
-    assert fleet.said() == [f"sentences.yaml:{line} FL990 {text}; policies/platform.yaml:5 {rule} {BY}"]
+    assert fleet.finding_lines() == [
+        f"sentences.yaml:{line} FL990 {text}; policies/platform.yaml:5 {rule} {BY}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +178,7 @@ def test_what_is_missing_is_refused_where_it_belongs(
 def test_what_is_required_is_enough(fleet: PolicyFleet, require: str, met_text: str) -> None:
     fleet.policy(f"require: {{{require}}}")
     fleet.spec(met_text)
-    assert fleet.said() == []
+    assert fleet.finding_lines() == []
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))
@@ -200,7 +202,7 @@ def test_an_exception_from_the_strategy_does_not_cover_the_alarms(fleet: PolicyF
         "rollout: {strategy: rolling, step: 50%}\n"
         "cloudformation: {Endpoint: {DeploymentConfig.AutoRollbackConfiguration: null}}\n"
     )
-    assert [line.partition(";")[0] for line in fleet.said()] == [
+    assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
         "sentences.yaml:7 FL990 the raw property DeploymentConfig.AutoRollbackConfiguration replaces `rollout`"
     ]
 
@@ -209,20 +211,20 @@ class TestKey:
     def test_an_environment_without_one_is_refused_once_for_all_endpoints(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {kms_key: true}")
         fleet.spec(name="other")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"dev.yaml:1 FL990 the environment 'dev' has no `kms_key`; policies/platform.yaml:5 requires one {BY}"
         ]
 
     def test_one_of_the_environment_is_enough(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {kms_key: true}")
         fleet.folder.environment(KEY)
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_a_spec_cannot_take_it_away_by_a_raw_property(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {kms_key: true}")
         fleet.folder.environment(KEY)
         fleet.spec("cloudformation: {EndpointConfig: {KmsKeyId: null}}\n")
-        assert [line.partition(" replaces")[0] for line in fleet.said()] == [
+        assert [line.partition(" replaces")[0] for line in fleet.finding_lines()] == [
             "sentences.yaml:6 FL990 the raw property KmsKeyId"
         ]
 
@@ -234,7 +236,7 @@ class TestTags:
         tags = "tags: {cost-centre: '4711'}\n"
         fleet.spec(tags if place == "spec" else "")
         fleet.folder.environment(tags if place == "environment" else "")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_one_that_is_missing_is_refused_at_the_tags_of_the_spec(self, fleet: PolicyFleet) -> None:
         fleet.policy("tags: [team, cost-centre]")
@@ -250,7 +252,7 @@ class TestTags:
     def test_one_without_a_value_is_refused_at_its_line(self, fleet: PolicyFleet, value: str) -> None:
         fleet.policy("tags: [cost-centre]")
         fleet.spec(f"tags:\n  cost-centre: {value}\n")
-        assert [line.partition(";")[0] for line in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             "sentences.yaml:7 FL959 the tag `cost-centre` is empty"
         ]
 
@@ -258,6 +260,6 @@ class TestTags:
     def test_a_spec_cannot_take_tags_away_by_a_raw_property(self, fleet: PolicyFleet, resource: str) -> None:
         fleet.policy("tags: [cost-centre]")
         fleet.spec(f"tags: {{cost-centre: a}}\ncloudformation: {{{resource}: {{Tags: []}}}}\n")
-        assert [line.partition(";")[0] for line in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             f"sentences.yaml:7 FL959 the raw property Tags of {resource} replaces `tags`"
         ]

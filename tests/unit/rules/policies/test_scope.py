@@ -100,7 +100,7 @@ def test_of_overlapping_statements_each_holds(fleet: PolicyFleet) -> None:
     fleet.policy("instances: ml.g5.*\nmax_instances: 20", "  - {name: small, max_instances: 5}\n")
     fleet.policy("max_instances: 3", name="security")
     fleet.spec("scaling: {min: 1, max: 10, gpu_utilization: 60}\n")
-    assert [line.split("; ")[1].split(",")[0] for line in fleet.said()] == [
+    assert [line.split("; ")[1].split(",")[0] for line in fleet.finding_lines()] == [
         "policies/platform.yaml:7 allows 5 instances (`small`",
         "policies/security.yaml:5 allows 3 instances (`affordable`",
     ]
@@ -108,4 +108,4 @@ def test_of_overlapping_statements_each_holds(fleet: PolicyFleet) -> None:
 
 def test_without_policies_everything_is_allowed(fleet: PolicyFleet) -> None:
     fleet.spec("scaling: {min: 1, max: 100, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
-    assert fleet.said() == []
+    assert fleet.finding_lines() == []

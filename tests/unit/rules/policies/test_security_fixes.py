@@ -62,7 +62,7 @@ class TestRequirement:
     def test_a_raw_image_is_refused_as_it_replaces_the_release(self, fleet: PolicyFleet) -> None:
         fleet.policy(REQUIRE % "severity: critical")
         fleet.folder.spec("cloudformation: {Model: {PrimaryContainer.Image: a}}\n", base=NEWEST)
-        assert [line.partition(";")[0] for line in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             "sentences.yaml:6 FL996 the raw property PrimaryContainer.Image replaces the image of `triton`"
         ]
 
@@ -101,4 +101,4 @@ class TestMistakes:
         self, fleet: PolicyFleet, required_text: str, message: str
     ) -> None:
         fleet.policy(REQUIRE % required_text)
-        assert any(message in line for line in fleet.said())
+        assert any(message in line for line in fleet.finding_lines())

@@ -53,26 +53,26 @@ def test_those_that_are_not_checked_count_and_the_finding_stands_at_one_that_is(
 def test_a_budget_is_that_of_each_team(team: PolicyFleet) -> None:
     team.policy(BUDGET)
     own(team, "bert", 3, "ads")
-    assert team.said() == []
+    assert team.finding_lines() == []
 
 
 def test_the_budget_of_another_team_is_nothing_to_an_endpoint(team: PolicyFleet) -> None:
     team.policy(BUDGET)
     own(team, "other", 1, "ads")
-    assert team.said("other") == []
+    assert team.finding_lines("other") == []
 
 
 def test_an_endpoint_without_an_owner_counts_for_nobody(team: PolicyFleet) -> None:
     team.policy(BUDGET)
     team.spec("scaling: {min: 1, max: 3, gpu_utilization: 60}\n", "bert")
-    assert team.said() == []
+    assert team.finding_lines() == []
 
 
 def test_only_endpoints_that_the_statement_is_about_count(team: PolicyFleet) -> None:
     team.folder.write("profiles/gpu.yaml", "logs: {retention_days: 7}\n")
     team.policy(f"{BUDGET}\nwhen: {{profile: gpu}}")
     own(team, "bert", 3, more="profile: gpu\n")
-    assert team.said() == []
+    assert team.finding_lines() == []
 
 
 def test_the_sum_is_of_one_environment_with_its_overrides(team: PolicyFleet) -> None:
@@ -88,9 +88,9 @@ def test_an_endpoint_with_an_exception_is_left_out_of_the_sum(team: PolicyFleet)
         BUDGET,
         "exceptions:\n  - {statement: affordable, endpoints: bert, reason: a test, until: 2027-03-31}\n",
     )
-    assert team.said() == []
+    assert team.finding_lines() == []
     own(team, "images", 5)
-    assert [line.partition(" (")[0] for line in team.said()] == [
+    assert [line.partition(" (")[0] for line in team.finding_lines()] == [
         f"images.yaml:7 FL955 at their maximum, the endpoints of search in 'dev' cost {6 * MONTH:,.2f} USD a month"
     ]
 
@@ -108,7 +108,7 @@ def test_an_endpoint_with_an_exception_is_not_refused_for_the_others_of_its_team
         "monthly_cost: {owner: 1500}",
         "exceptions:\n  - {statement: affordable, endpoints: bert, reason: a test, until: 2027-03-31}\n",
     )
-    assert team.said("bert") == []
+    assert team.finding_lines("bert") == []
     assert team.codes("images") == ["FL955"]
 
 
@@ -117,7 +117,7 @@ def test_an_exception_that_ended_is_named(team: PolicyFleet) -> None:
         BUDGET,
         "exceptions:\n  - {statement: affordable, endpoints: bert, reason: a test, until: 2026-03-31}\n",
     )
-    over, _ = team.said()
+    over, _ = team.finding_lines()
     assert over.endswith("The exception in policies/platform.yaml:7 ended on 2026-03-31")
 
 
@@ -156,7 +156,7 @@ def test_an_unknown_cost_of_an_endpoint_that_is_not_checked_is_not_taken_for_0(t
 def test_a_team_over_its_budget_has_the_number_of_unknown_costs_too(team: PolicyFleet) -> None:
     team.policy("monthly_cost: {owner: 3000}")
     team.spec("owner: {team: search}\n", "bert", instance=UNPRICED_TYPE)
-    (refused_line,) = team.said()
+    (refused_line,) = team.finding_lines()
     assert refused_line.startswith(
         "images.yaml:7 FL955 at their maximum, the endpoints of search in 'dev' cost 3,041.28 USD a month, and 1 unknown"
         " (images 2,027.52 USD, sentences 1,013.76 USD, bert unknown); policies/platform.yaml:5 allows 3,000 USD"
@@ -174,7 +174,7 @@ def test_an_endpoint_that_cannot_be_read_is_a_warning_in_the_sum_of_others(team:
 def test_other_specs_are_read_only_where_a_team_has_a_budget(team: PolicyFleet) -> None:
     team.policy("max_instances: 100")
     team.folder.write("model_specs/images.yaml", "endpoint: images\nowner: search\n")
-    assert team.said("bert") == []
+    assert team.finding_lines("bert") == []
 
 
 @pytest.mark.parametrize(
