@@ -16,7 +16,7 @@ from tests.support.commands_run import CommandsRun, watch_commands
 from tests.support.fleet_folder import LOCK, ROOT, SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.run_elsewhere import run_elsewhere
-from tests.support.typed_command import RunTyped, TypedResult
+from tests.support.typed_command import RunFleet, TypedResult
 from triton_fleet.cli.commands import app
 from triton_fleet.core.reads import limit_garbage_collection
 from triton_fleet.exits import run_to_exit
@@ -102,7 +102,7 @@ def root() -> Path:
 
 
 @pytest.fixture
-def run_typed(capsys: pytest.CaptureFixture[str]) -> RunTyped:
+def run_fleet(capsys: pytest.CaptureFixture[str]) -> RunFleet:
     """How a command ends in this process, and what it prints."""
 
     def run(*words: str) -> TypedResult:

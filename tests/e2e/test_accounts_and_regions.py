@@ -119,7 +119,7 @@ class RehearsalPair:
     prod: Rehearsal
 
     @property
-    def both(self) -> tuple[Rehearsal, Rehearsal]:
+    def rehearsals(self) -> tuple[Rehearsal, Rehearsal]:
         return self.local, self.prod
 
     @property
@@ -147,12 +147,12 @@ def rehearsals(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory)
             Rehearsal(supervisor, "prod", "210987654321", "eu-west-1", 3),
         )
         with ThreadPoolExecutor() as pool:  # a Triton takes seconds to start
-            list(pool.map(Rehearsal.deploy, deployments.both))
+            list(pool.map(Rehearsal.deploy, deployments.rehearsals))
         yield deployments
 
 
 def test_each_is_answered_by_its_own_model(rehearsals: RehearsalPair) -> None:
-    assert [rehearsal.invoke(1, 2) for rehearsal in rehearsals.both] == [[2, 4], [3, 6]]
+    assert [rehearsal.invoke(1, 2) for rehearsal in rehearsals.rehearsals] == [[2, 4], [3, 6]]
 
 
 def test_it_answers_only_in_its_own_account_and_its_own_region(rehearsals: RehearsalPair) -> None:
@@ -163,7 +163,7 @@ def test_it_answers_only_in_its_own_account_and_its_own_region(rehearsals: Rehea
 
 def test_the_error_of_a_model_names_the_log_of_its_own_account_and_region(rehearsals: RehearsalPair) -> None:
     group = f"log-group:/aws/sagemaker/Endpoints/{NAME}"
-    for rehearsal in rehearsals.both:
+    for rehearsal in rehearsals.rehearsals:
         refusal = rehearsal.refusal(1, 2, 3)
         assert refusal["LogStreamArn"] == f"arn:aws:logs:{rehearsal.region}:{rehearsal.account}:{group}"
         assert f"in account {rehearsal.account} for more information" in refusal["Error"]["Message"]
@@ -172,10 +172,10 @@ def test_the_error_of_a_model_names_the_log_of_its_own_account_and_region(rehear
 def test_the_metrics_of_calls_and_of_triton_are_in_the_account_and_region_of_the_endpoint(
     rehearsals: RehearsalPair,
 ) -> None:
-    for rehearsal in rehearsals.both:
+    for rehearsal in rehearsals.rehearsals:
         rehearsal.invoke(1, 2)
     ask_to_publish(rehearsals.supervisor)
-    for item in rehearsals.both:
+    for item in rehearsals.rehearsals:
         assert "Invocations" in item.metric_names("AWS/SageMaker")
         assert "nv_inference_count" in item.metric_names("TritonFleet/zoo")
     for entry in rehearsals.between:

@@ -85,7 +85,7 @@ def test_targets_answer_json_as_the_source_sends_it_and_metrics_show_who_comes_a
         for name, expected_value in expected_values.items():
             assert np.abs(np.array(outputs[name]["data"]) - expected_value.ravel()).max() < TOLERANCE
 
-    number = len(berts.loaded())
+    number = len(berts.loaded_models())
     assert number < 4
     assert berts.metric("/aws/sagemaker/Endpoints", "LoadedModelCount", "Maximum") == number
     assert berts.metric("AWS/SageMaker", "ModelUnloadingTime", "SampleCount") == 4 - number

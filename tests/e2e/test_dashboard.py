@@ -69,7 +69,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardFleet]:
     with dashboard_fleet(folder) as fleet, metrics_server() as triton:
         fleet.deploy(replace(folder.resolve("local", "sentences"), alarms=(ALARM,)))
         for latency in range(1, 101):
-            fleet.record_invocation(latency=latency * 1000.0, failed=latency == 100)
+            fleet.record_invocation(latency=latency * 1000.0, has_failed=latency == 100)
         triton.text = counter(300) + counter(100, name="nv_inference_exec_count")
         triton.text += counter(4000, name="nv_inference_queue_duration_us")
         triton.text += counter(2, name="nv_inference_request_success")

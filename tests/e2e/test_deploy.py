@@ -89,8 +89,8 @@ def test_a_deploy_runs_no_command_and_no_module_of_the_fleets_folder(empty_fleet
 def test_no_change_set_of_a_deploy_has_a_name_that_one_of_another_clone_has(empty_fleet: Deploys) -> None:
     """The CDK executes one by its name, and its own name is the same for all clones."""
     creations = filter(action("CreateChangeSet"), empty_fleet.proxy.requests)
-    asked = [parse_qs(request.body.decode()) for request in creations]
-    names = {entry["StackName"][0]: entry["ChangeSetName"][0] for entry in asked}
+    creation_queries = [parse_qs(request.body.decode()) for request in creations]
+    names = {entry["StackName"][0]: entry["ChangeSetName"][0] for entry in creation_queries}
     assert {name for name, item in names.items() if re.fullmatch("fleet-[0-9a-f]{64}", item)} == {
         FOUNDATION,
         ENDPOINT,

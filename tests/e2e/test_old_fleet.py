@@ -127,7 +127,7 @@ class Account:
             ]
         }
 
-    def permissions_while_serving(self, template: dict[str, Any]) -> tuple[str, list[set[str]]]:
+    def permissions_at_service(self, template: dict[str, Any]) -> tuple[str, list[set[str]]]:
         """The status after a deploy, and what was granted each time that the endpoint was updated."""
         names: list[set[str]] = []
         self.host.serving_hook = lambda: names.append(self.permissions())
@@ -159,7 +159,7 @@ def test_the_old_fleet_and_the_new_one_may_do_what_they_need_until_the_update_is
     )
     assert account.deploy(before) in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
     old = account.permissions()
-    status, meanwhile = account.permissions_while_serving(after)
+    status, meanwhile = account.permissions_at_service(after)
     new = account.permissions()
     assert status == "UPDATE_COMPLETE"
     assert old != new
@@ -171,7 +171,7 @@ def test_an_update_that_is_rolled_back_leaves_the_permissions_as_they_were(accou
     account.deploy(before)
     old = account.permissions()
     break_resource(after, "Check")
-    status, (update, rollback) = account.permissions_while_serving(after)
+    status, (update, rollback) = account.permissions_at_service(after)
     assert status == "UPDATE_ROLLBACK_COMPLETE"
     assert update == rollback > old
     assert account.permissions() == old
@@ -185,7 +185,7 @@ def test_what_fails_beside_the_endpoint_leaves_none_in_progress(account: Account
     )
     account.deploy(before)
     break_resource(after, part)
-    assert account.permissions_while_serving(after) == ("UPDATE_ROLLBACK_COMPLETE", [])
+    assert account.permissions_at_service(after) == ("UPDATE_ROLLBACK_COMPLETE", [])
     operation: list[tuple[str, str]] = []
     for id, status, reason in account.stacks.events(STACK):
         operation = [] if reason == "User Initiated" else [*operation, (id, status)]

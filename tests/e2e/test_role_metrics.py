@@ -48,7 +48,7 @@ class MeasuredRole:
         document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
         self.iam.put_role_policy(RoleName=self.role, PolicyName="metrics", PolicyDocument=document)
 
-    def published(self) -> set[str]:
+    def published_names(self) -> set[str]:
         """The namespaces of all that is published now."""
         cloudwatch_backends["123456789012"]["us-east-1"].reset()
         self.minutes += 1
@@ -77,20 +77,20 @@ def lacks(namespace: str) -> str:
 def test_a_role_without_the_permission_publishes_none_and_the_status_says_why(
     role_metrics: MeasuredRole,
 ) -> None:
-    assert role_metrics.published() == {SAGEMAKER}
+    assert role_metrics.published_names() == {SAGEMAKER}
     assert role_metrics.missing_permissions() == [lacks(INSTANCES), lacks(TRITON)]
 
 
 def test_a_permission_for_one_namespace_is_none_for_the_other(role_metrics: MeasuredRole) -> None:
     role_metrics.grant("/aws/sagemaker/*")
-    assert role_metrics.published() == {SAGEMAKER, INSTANCES}
+    assert role_metrics.published_names() == {SAGEMAKER, INSTANCES}
     assert role_metrics.missing_permissions() == [lacks(TRITON)]
 
 
 def test_a_permission_counts_from_the_next_publishing_on(role_metrics: MeasuredRole) -> None:
     role_metrics.grant("/aws/sagemaker/*", TRITON)
-    assert role_metrics.published() == {SAGEMAKER, INSTANCES, TRITON}
+    assert role_metrics.published_names() == {SAGEMAKER, INSTANCES, TRITON}
     assert role_metrics.missing_permissions() == []
     role_metrics.grant(TRITON)
-    assert role_metrics.published() == {SAGEMAKER, TRITON}
+    assert role_metrics.published_names() == {SAGEMAKER, TRITON}
     assert role_metrics.missing_permissions() == [lacks(INSTANCES)]

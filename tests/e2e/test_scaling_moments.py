@@ -74,11 +74,11 @@ class ScaledAccount:
         return list(self.sagemaker.describe_endpoint(EndpointName="sentences")["ProductionVariants"])
 
     def deploy(
-        self, *, between: Callable[[], None] = lambda: None, type: str = "", broken: bool = False
+        self, *, between: Callable[[], None] = lambda: None, type: str = "", is_broken: bool = False
     ) -> str:
         """The stack's status after what `fleet deploy` does for it when its spec has changed.
 
-        `broken`: a part fails when all the rest is done.
+        `is_broken`: a part fails when all the rest is done.
         """
         before, count = self.runs
         target = (type or before, 3 - count)
@@ -87,7 +87,7 @@ class ScaledAccount:
         between()
         self.stacks.api.update_stack(
             StackName=STACK,
-            TemplateBody=break_template(self._templates[target]) if broken else self._templates[target],
+            TemplateBody=break_template(self._templates[target]) if is_broken else self._templates[target],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         )
         status = self.stacks.final_status(STACK)
@@ -243,7 +243,7 @@ def test_scaling_that_meets_a_rollback_does_not_stop_it(account: ScaledAccount, 
 
     account_moments.append(begin)
     other_text = TYPES[1 - TYPES.index(account.runs[0])] if type == "other" else ""
-    assert account.deploy(type=other_text, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
+    assert account.deploy(type=other_text, is_broken=True) == "UPDATE_ROLLBACK_COMPLETE"
     account_moments.clear()
     account.require_calm()
     assert account.deploy() == "UPDATE_COMPLETE"

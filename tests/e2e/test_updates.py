@@ -237,8 +237,8 @@ def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(a
     assert account.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_COMPLETE"
     assert (account.served().config_name, account.scaling()) == (before.config_name, scaling)
     # The alarms of the configuration that failed go with it, so that nothing stands in the way any more.
-    repaired = account.deploys.fleet("deploy", "--env", "dev", "--yes", "sentences")
-    assert repaired.returncode == 0, repaired.stderr
+    repair = account.deploys.fleet("deploy", "--env", "dev", "--yes", "sentences")
+    assert repair.returncode == 0, repair.stderr
     assert account.deploys.statuses()[STACK] == "UPDATE_COMPLETE"
     after = account.served()
     assert (after.variant["InstanceType"], after.endpoint["EndpointStatus"]) == (account.type, "InService")

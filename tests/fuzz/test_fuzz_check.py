@@ -15,10 +15,10 @@ from triton_fleet.project.project import Project
 
 @pytest.mark.parametrize("inputs", [50, pytest.param(200, marks=pytest.mark.nightly)])
 def test_nothing_breaks_on_changed_files(inputs: int) -> None:
-    tried = list(islice(mutations(seeds(), random.Random(5)), inputs))
-    for data in tried:
+    samples = list(islice(mutations(seeds(), random.Random(5)), inputs))
+    for data in samples:
         one_input(data)
-    assert len(set(tried)) > inputs / 2
+    assert len(set(samples)) > inputs / 2
 
 
 def test_the_same_seed_gives_the_same_inputs() -> None:

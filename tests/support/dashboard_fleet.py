@@ -47,11 +47,11 @@ class DashboardFleet:
     sources: list[TritonSource] = field(default_factory=list)
     publishes: bool = True
 
-    def record_invocation(self, *, latency: float, failed: bool = False) -> None:
+    def record_invocation(self, *, latency: float, has_failed: bool = False) -> None:
         """Record one invocation; the latency is in microseconds."""
         for measure, value in {
             "invocations": 1.0,
-            "errors_5xx": float(failed),
+            "errors_5xx": float(has_failed),
             "model_latency": latency,
         }.items():
             self.recorder.record(endpoint_id(ENDPOINT), VARIANT, measure, value)

@@ -29,13 +29,13 @@ class KilledDeploys:
     def run(self) -> None:
         """Kill so many deploys, and see that the next one finishes each."""
         seconds = {
-            is_first: self._run_whole(anew=is_first)
+            is_first: self._run_whole(is_first=is_first)
             for is_first in (True, False)[KILLS < KILLS_PER_FIRST_DEPLOY :]
         }
         files = self._files()
         for number, kill in enumerate(kills(list(Victims)), 1):
             is_first = number % KILLS_PER_FIRST_DEPLOY == 0
-            self._change(number, anew=is_first)
+            self._change(number, is_first=is_first)
             process = self.account.start_deploy()
             said_kill = kill_after(process, kill.share * seconds[is_first], kill.victims)
             self.tally.ended_before += not has_died(process)
@@ -43,16 +43,16 @@ class KilledDeploys:
             self._require_lock(kill)
             assert self._files() == files, kill
 
-    def _run_whole(self, *, anew: bool) -> float:
+    def _run_whole(self, *, is_first: bool) -> float:
         """How many seconds a deploy takes that nobody kills."""
-        self._change(0, anew=anew)
+        self._change(0, is_first=is_first)
         start = time.monotonic()
         self.account.deploy()
         return time.monotonic() - start
 
-    def _change(self, number: int, *, anew: bool) -> None:
-        """Lock another model; with `anew` for an account that nobody has used yet."""
-        if anew:
+    def _change(self, number: int, *, is_first: bool) -> None:
+        """Lock another model; with `is_first` for an account that nobody has used yet."""
+        if is_first:
             BackendDict.reset()
         self.account.model(f"kills = {number}\n")
         self.account.lock()

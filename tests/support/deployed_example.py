@@ -84,7 +84,7 @@ class DeployedExample:
         """The log of its Triton."""
         return self.state.endpoint_log(str(self.report["log"]))
 
-    def loaded(self) -> list[str]:
+    def loaded_models(self) -> list[str]:
         """The targets that are in memory."""
         return [model["target"] for model in self.report["models"] if model["state"] == "loaded"]
 

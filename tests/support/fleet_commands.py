@@ -61,7 +61,7 @@ def spelled_out(text: str) -> Iterator[str]:
     choices = [
         [word] if set(word) & set("'\"$") or word == "|" else word.strip("[]").split("|") for word in words
     ]
-    yield from (" ".join(chosen) for chosen in product(*choices))
+    yield from (" ".join(choice) for choice in product(*choices))
 
 
 def form(call: list[str], *, complete: bool = True) -> Form:

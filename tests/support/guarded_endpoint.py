@@ -97,36 +97,36 @@ class Account:
 
     def clients_that_die(self, changes: int) -> Clients:
         """Clients of a function that dies after so many changes; after none, at its first call."""
-        left = changes
+        remaining_calls = changes
 
         def before(_: str, __: str) -> None:
             if changes == 0:
                 raise FunctionDeath
 
         def after(operation: str, _: object) -> None:
-            nonlocal left
-            left -= operation in CHANGES
-            if left == 0:
+            nonlocal remaining_calls
+            remaining_calls -= operation in CHANGES
+            if remaining_calls == 0:
                 raise FunctionDeath
 
         return self.clients(before=before, after=after)
 
     def clients_that_refuse(
-        self, operation: str, code: str, *, message: str = "", where: str = "", times: int = 1_000_000
+        self, operation: str, code: str, *, message: str = "", part: str = "", times: int = 1_000_000
     ) -> Clients:
         """Clients of which the first so many calls of one operation, with some words in it, are refused."""
-        left = times
+        remaining_calls = times
 
         def before(name: str, body: str) -> None:
-            nonlocal left
-            if name == operation and where in body and left:
-                left -= 1
+            nonlocal remaining_calls
+            if name == operation and part in body and remaining_calls:
+                remaining_calls -= 1
                 raise ClientError({"Error": {"Code": code, "Message": message}}, operation)
 
         return self.clients(before=before)
 
 
-def raise_unexpected() -> None:
+def raise_error() -> None:
     raise AssertionError("the guard waits")
 
 
@@ -138,7 +138,7 @@ class GuardedEndpoint:
 
     def __init__(self, account: Account, name: str, *, stack_id: str) -> None:
         self.own: dict[str, list[str]] = {}
-        self.meanwhile: Callable[[], None] = raise_unexpected
+        self.meanwhile: Callable[[], None] = raise_error
         self.account, self.name, self.stack_id, self.variant = account, name, stack_id, "AllTraffic"
         self.target = {**COUNT, "ResourceId": f"endpoint/{name}/variant/{self.variant}"}
         self.sagemaker, self.scaling, self.s3 = map(
@@ -185,7 +185,7 @@ class GuardedEndpoint:
             **self.target, ScheduledActionName=name, Schedule=schedule, ScalableTargetAction=action, **more
         )
 
-    def registered(self) -> dict[str, Any]:
+    def registered_target(self) -> dict[str, Any]:
         """The whole scaling as AWS describes it, without what AWS gives it anew."""
         result = {
             "ScalableTargets": self.scaling.describe_scalable_targets(
@@ -210,8 +210,8 @@ class GuardedEndpoint:
     def tags(self, arn: str) -> dict[str, str]:
         return dict(self.scaling.list_tags_for_resource(ResourceARN=arn)["Tags"])
 
-    def suspended(self) -> dict[str, bool]:
-        [target] = self.registered()["ScalableTargets"]
+    def suspension_by_kind(self) -> dict[str, bool]:
+        [target] = self.registered_target()["ScalableTargets"]
         return dict(target["SuspendedState"])
 
     def arns(self) -> dict[str, str]:
@@ -224,18 +224,18 @@ class GuardedEndpoint:
 
     def names(self) -> list[str]:
         """The names of policies and scheduled actions that are registered."""
-        values = self.registered()
+        values = self.registered_target()
         return [scaling_policy["PolicyName"] for scaling_policy in values["ScalingPolicies"]] + [
             action["ScheduledActionName"] for action in values["ScheduledActions"]
         ]
 
     def is_registered(self) -> bool:
-        return bool(self.registered()["ScalableTargets"])
+        return bool(self.registered_target()["ScalableTargets"])
 
     def is_saved(self) -> bool:
         return "Contents" in self.s3.list_objects_v2(Bucket=BUCKET, Prefix=self._key)
 
-    def saved(self) -> dict[str, Any]:
+    def saved_state(self) -> dict[str, Any]:
         result: dict[str, Any] = json.load(self.s3.get_object(Bucket=BUCKET, Key=self._key)["Body"])
         return result
 

@@ -49,10 +49,10 @@ class GuardedStack:
     def create(self, type: str, **given_values: Any) -> None:
         assert self.stacks.create(self.name, self.resources(type, **given_values)) == "CREATE_COMPLETE"
 
-    def update(self, type: str, *, broken: bool = False, **given_values: Any) -> str:
-        """The status of the stack; `broken` has a part that fails when all the rest is done."""
+    def update(self, type: str, *, is_broken: bool = False, **given_values: Any) -> str:
+        """The status of the stack; `is_broken` has a part that fails when all the rest is done."""
         resources = self.resources(type, **given_values)
-        if broken:
+        if is_broken:
             container = {"Image": "triton", "ModelDataUrl": "s3://data/absent.tar.gz"}
             properties = {
                 "ExecutionRoleArn": "arn:aws:iam::123456789012:role/any",

@@ -113,13 +113,13 @@ def ends_before_step(action: Callable[[], object], step: int, is_step: Step = is
     """Whether an action in a process of its own ended before its n-th step; else it was killed there."""
     child = os.fork()
     if child == 0:
-        remaining = step
+        countdown = step
 
         def kill(event: str, arguments: tuple[Any, ...]) -> None:
-            nonlocal remaining
+            nonlocal countdown
             if is_step(event, arguments):
-                remaining -= 1
-                if remaining == 0:
+                countdown -= 1
+                if countdown == 0:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(kill)

@@ -153,14 +153,14 @@ class PreparedAccount:
             _service_quotas().put("sagemaker", f"L-{count}-{number}", f"further {number}", 1)
 
     def deploy(
-        self, name: str = "sentences", *, stack: str = STACK, count: int = 1, scaled: bool = False
+        self, name: str = "sentences", *, stack: str = STACK, count: int = 1, has_scaling: bool = False
     ) -> None:
         """An endpoint with an operator's alarm and one of its rollout."""
         resources = endpoint(name, data=self._data())
         resources["Config"]["Properties"]["ProductionVariants"][0]["InitialInstanceCount"] = count
         resources["Operators"] = alarm("errors", {"EndpointName": name})
         resources["Rollback"] = alarm("rollout", {"EndpointName": name, "EndpointConfigName": "any"})
-        if scaled:
+        if has_scaling:
             bounds = {"MinCapacity": 1, "MaxCapacity": 8}
             resources["Scaled"] = {
                 "Type": "AWS::ApplicationAutoScaling::ScalableTarget",

@@ -112,7 +112,7 @@ def pages(port: int, dns: ChangingDns) -> Iterator[tuple[threading.Event, list[s
 
 
 @contextmanager
-def serve_unprotected() -> Iterator[int]:
+def serve_without_guard() -> Iterator[int]:
     """A server that tells anybody its secret, by its port."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -169,7 +169,7 @@ def in_a_network_of_its_own(browser: str) -> dict[str, dict[str, list[str]]]:
         subprocess.run(["mount", "--bind", settings.name, "/etc/resolv.conf"], check=True)
         dns = ChangingDns()
         dns.start()
-        with serve_unprotected() as port:
+        with serve_without_guard() as port:
             result = {"unprotected": attack(browser, dns, port, "/")}
         aws = EmbeddedAws(RecordingHost(), _gateway, keys=KEYS)
         aws.start()

@@ -17,7 +17,7 @@ class TypedResult:
     err: str
 
 
-RunTyped: TypeAlias = Callable[..., TypedResult]
+RunFleet: TypeAlias = Callable[..., TypedResult]
 
 
 def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -106,7 +106,7 @@ class TestTrust:
         }
 
     @pytest.mark.parametrize(
-        "made",
+        "access_template",
         [
             f"""\
             access:
@@ -121,14 +121,16 @@ class TestTrust:
         ],
         indirect=True,
     )
-    def test_a_file_names_another_environment_branch_provider_and_host(self, made: Template) -> None:
+    def test_a_file_names_another_environment_branch_provider_and_host(
+        self, access_template: Template
+    ) -> None:
         given_text = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}"
-        ((gitlab, resource),) = made.find_resources("AWS::IAM::OIDCProvider").items()
+        ((gitlab, resource),) = access_template.find_resources("AWS::IAM::OIDCProvider").items()
         assert resource["Properties"]["Url"] == "https://gitlab.com"
         arn, repository = {"Fn::GetAtt": [gitlab, "Arn"]}, "repo:example@1/fleet@23"
         branch = trust(arn, "gitlab.com", "project_path:example/ml/fleet:ref_type:branch:ref:main")
         lines = [f"{repository}:environment:{text}" for text in ("staging", "prod")]
-        assert trusts(made) == {
+        assert trusts(access_template) == {
             NAMES["deploy"]: [trust(given_text, ISSUER, f"{repository}:environment:development"), branch],
             NAMES["drift"]: [trust(given_text, ISSUER, f"{repository}:ref:refs/heads/trunk"), branch],
             NAMES["promotion"]: [trust(given_text, ISSUER, lines)],
@@ -274,9 +276,11 @@ class TestPermissions:
             "SeeTopics": (read["AWS::SNS::Topic"], f"arn:aws:sns:{OWN_ARN}:triton-fleet-dev-*"),
         }
 
-    @pytest.mark.parametrize("made", [GITHUB.replace("@23}", "@23, promotes_to: [prod]}")], indirect=True)
-    def test_a_promotion_reads_what_is_published_and_what_runs(self, made: Template) -> None:
-        assert role_statements(made, "promotion") == {
+    @pytest.mark.parametrize(
+        "access_template", [GITHUB.replace("@23}", "@23, promotes_to: [prod]}")], indirect=True
+    )
+    def test_a_promotion_reads_what_is_published_and_what_runs(self, access_template: Template) -> None:
+        assert role_statements(access_template, "promotion") == {
             **ENDPOINT_STATEMENTS,
             "ListArtifacts": ("s3:ListBucket", BUCKET),
             "ReadArtifacts": ("s3:GetObject", [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED_PREFIXES]),

@@ -34,19 +34,21 @@ class TestMetrics:
     def test_each_is_one_that_such_an_endpoint_publishes(self, folder: FleetFolder, kind: str) -> None:
         template, known_values = self.metrics_template(folder, kind), self.known_metrics(kind)
         result = set(metric_uses(template))
-        published = {
+        metric_uses_of_aws = {
             MetricUse(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
             for metric in known_values
         }
         # Nothing that an operator could want to see is left out.
-        assert {item for item in result if "EndpointConfigName" not in dict(item.dimensions)} == published
+        assert {
+            item for item in result if "EndpointConfigName" not in dict(item.dimensions)
+        } == metric_uses_of_aws
 
         alarms = {item for item in result if "EndpointConfigName" in dict(item.dimensions)}
         assert {(alarm.namespace, alarm.name) for alarm in alarms} == {
             ("AWS/SageMaker", "Invocation5XXErrors"),
             ("AWS/SageMaker", "ModelLatency"),
         }
-        assert {alarm._replace(dimensions=alarm.dimensions[:2]) for alarm in alarms} <= published
+        assert {alarm._replace(dimensions=alarm.dimensions[:2]) for alarm in alarms} <= metric_uses_of_aws
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_each_that_scaling_knows_by_a_name_of_its_own_is_too(
@@ -58,13 +60,13 @@ class TestMetrics:
         policy_configurations = [
             policy["Properties"]["TargetTrackingScalingPolicyConfiguration"] for policy in policies.values()
         ]
-        predefined = {
+        predefined_metrics = {
             policy_configuration["PredefinedMetricSpecification"]["PredefinedMetricType"]
             for policy_configuration in policy_configurations
             if "PredefinedMetricSpecification" in policy_configuration
         }
-        assert predefined
-        assert predefined <= {metric.predefined for metric in self.known_metrics(kind)}
+        assert predefined_metrics
+        assert predefined_metrics <= {metric.predefined for metric in self.known_metrics(kind)}
         assert all(
             ("PredefinedMetricSpecification" in policy_configuration)
             != ("CustomizedMetricSpecification" in policy_configuration)

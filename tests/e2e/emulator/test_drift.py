@@ -110,5 +110,5 @@ def test_a_drift_aware_change_set_takes_back_what_was_changed(
     stacks.api.execute_change_set(ChangeSetName=change_set["Id"])
     assert stacks.final_status(stack) == "UPDATE_COMPLETE"
     assert detect_drift(stacks.api, stack, "Group")["Group"]["StackResourceDriftStatus"] == "IN_SYNC"
-    made = stacks.api.create_change_set(ChangeSetName="again", DeploymentMode="REVERT_DRIFT", **common)
-    assert stacks.api.describe_change_set(ChangeSetName=made["Id"])["Status"] == "FAILED"
+    change_set = stacks.api.create_change_set(ChangeSetName="again", DeploymentMode="REVERT_DRIFT", **common)
+    assert stacks.api.describe_change_set(ChangeSetName=change_set["Id"])["Status"] == "FAILED"

@@ -98,8 +98,8 @@ def test_a_key_without_its_signature_and_a_changed_body_are_refused(gateway: Emb
         f"Credential={KEYS.access_key_id}/2026/us-east-1",
     )
     path = urlsplit(url).path
-    unsigned = {"Authorization": f"AWS4-HMAC-SHA256 {named_text}/sagemaker/aws4_request"}
-    assert ask(gateway, "POST", path, unsigned)[0] == 403
+    bare_headers = {"Authorization": f"AWS4-HMAC-SHA256 {named_text}/sagemaker/aws4_request"}
+    assert ask(gateway, "POST", path, bare_headers)[0] == 403
     headers = sign_request("POST", url, {}, service="sagemaker", body="{}")
     assert ask(gateway, "POST", path, headers, "{}")[0] == 200
     assert ask(gateway, "POST", path, headers, "[]")[0] == 403

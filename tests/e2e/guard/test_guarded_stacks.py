@@ -52,7 +52,7 @@ def changed_stack(
     stack = make(targets=TWO)
     broken_values = request.param == "rolled back"
     assert (
-        stack.update(NEW, targets=TWO, broken=broken_values)
+        stack.update(NEW, targets=TWO, is_broken=broken_values)
         == f"UPDATE{'_ROLLBACK' if broken_values else ''}_COMPLETE"
     )
     type = OLD if broken_values else NEW
@@ -95,7 +95,7 @@ def test_after_a_change_of_type_it_may_change_once_more(changed_stack: tuple[Gua
 def test_a_change_of_scaling_that_is_rolled_back_scales_as_before(make: Callable[..., GuardedStack]) -> None:
     stack = make(targets=TWO)
     second_value = {"GpuUtilization": 50.0}
-    assert stack.update(OLD, targets=second_value, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stack.update(OLD, targets=second_value, is_broken=True) == "UPDATE_ROLLBACK_COMPLETE"
     assert_scales(stack, TWO, own=False)
     assert stack.update(OLD, targets=second_value) == "UPDATE_COMPLETE"
     assert stack.tracked_values() == second_value
@@ -108,7 +108,7 @@ def test_a_stack_of_an_earlier_release_is_updated(
     make: Callable[..., GuardedStack], type: str, image: str
 ) -> None:
     stack = make(targets=TWO, is_earlier=True)
-    assert stack.update(type, targets=TWO, image=image, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stack.update(type, targets=TWO, image=image, is_broken=True) == "UPDATE_ROLLBACK_COMPLETE"
     assert stack.type() == OLD
     assert_scales(stack, TWO, own=False)
     assert stack.update(type, targets=TWO, image=image) == "UPDATE_COMPLETE"
@@ -152,7 +152,7 @@ def test_a_deploy_that_begins_while_the_endpoint_scales_is_updated_or_rolled_bac
 ) -> None:
     stack = make()
     with scaling(with_guard, host, stack):
-        text = stack.update(OLD, image="triton:25.05", broken=is_broken)
+        text = stack.update(OLD, image="triton:25.05", is_broken=is_broken)
     assert text == f"UPDATE{'_ROLLBACK' if is_broken else ''}_COMPLETE"
     assert_scales(stack, {"GpuUtilization": 60.0})
 
@@ -185,7 +185,7 @@ def test_a_rollback_that_begins_while_the_endpoint_scales_waits_for_it(
 
     monkeypatch.setattr(EmbeddedStack, "tell", step)
     with activities:
-        text = stack.update(type, targets=TWO, image="triton:25.05", broken=True)
+        text = stack.update(type, targets=TWO, image="triton:25.05", is_broken=True)
     assert (text, stack.type()) == ("UPDATE_ROLLBACK_COMPLETE", OLD)
     assert_scales(stack, TWO, own=not is_earlier and type == OLD)
 

@@ -180,7 +180,7 @@ def assert_scaling_is_as_it_was(
     endpoint: GuardedEndpoint, before: dict[str, object], death: Death, policy: str
 ) -> None:
     """The same but for the number in the name of the stack's policy, never suspended, and nothing is saved."""
-    values = endpoint.registered()
+    values = endpoint.registered_target()
     for scaling_policy in values["ScalingPolicies"]:
         if scaling_policy["PolicyName"] == policy:
             scaling_policy["PolicyName"] = "Own-1"
@@ -201,7 +201,7 @@ def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
     number = 0
     for death in itertools.chain([Death(0, 0)], deaths(calls)):
         endpoint = make()
-        as_it_was = endpoint.registered()
+        as_it_was = endpoint.registered_target()
         Update(endpoint, stack_ids, death, repeats=True, goal=goal).run(failure, ORDERS[order])
         policy = OWN[goal if failure == "nowhere" else OLD][0]
         assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
@@ -218,7 +218,7 @@ def test_scaling_ends_as_it_was_when_the_death_of_the_function_fails_the_update(
 ) -> None:
     for death in deaths(range(1, 3)):
         endpoint = make()
-        as_it_was = endpoint.registered()
+        as_it_was = endpoint.registered_target()
         Update(endpoint, stack_ids, death, repeats=False, goal=goal).run("nowhere", ORDERS[order])
         policy = OWN[OLD if death.has_happened else goal][0]
         assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
@@ -236,7 +236,7 @@ def test_an_update_that_meets_scaling_and_its_rollback_leave_the_scaling_as_it_w
     goal: str,
 ) -> None:
     endpoint = make()
-    as_it_was = endpoint.registered()
+    as_it_was = endpoint.registered_target()
     host.may_scale.clear()
     aws.scale(endpoint.name, 4, region="us-east-1")
     waits: list[str] = []
@@ -264,7 +264,7 @@ def test_a_change_of_the_scaling_alone_and_its_rollback_end_with_one_policy(
         unchanged_config = partial(str, endpoint.config(OLD))
         endpoint.config = lambda _, unchanged_value=unchanged_config: unchanged_value()  # type: ignore[method-assign,misc]
         endpoint.move = lambda instance_type: None  # type: ignore[method-assign]
-        as_it_was = endpoint.registered()
+        as_it_was = endpoint.registered_target()
         update = Update(endpoint, stack_ids, Death(0, 0), repeats=True)
         update.run(failure, ORDERS[order])
         assert_scaling_is_as_it_was(endpoint, as_it_was, Death(0, 0), policy)

@@ -17,7 +17,7 @@ def test_a_scheduled_action_that_is_over_is_reported_and_nothing_more(
     moved_endpoint: GuardedEndpoint,
 ) -> None:
     clients = moved_endpoint.account.clients_that_refuse(
-        "PutScheduledAction", "ValidationException", where="launch"
+        "PutScheduledAction", "ValidationException", part="launch"
     )
     did = moved_endpoint.guard("after", NEW, clients)
     assert "Scheduled action launch could not be restored: An error occurred (ValidationException)" in did
@@ -32,7 +32,7 @@ def test_a_start_that_has_passed_and_is_refused_is_left_out(scaled_endpoint: Gua
     scaled_endpoint.guard("before", NEW)
     scaled_endpoint.move(NEW)
     refusal = scaled_endpoint.account.clients_that_refuse(
-        "PutScheduledAction", "ValidationException", where="StartTime"
+        "PutScheduledAction", "ValidationException", part="StartTime"
     )
     did = scaled_endpoint.guard("after", NEW, refusal)
     assert sorted(scaled_endpoint.names()) == ["Gpu", "Load", "begun", "launch"]
@@ -40,7 +40,9 @@ def test_a_start_that_has_passed_and_is_refused_is_left_out(scaled_endpoint: Gua
         "Scheduled action night could not be restored" in did
     )  # it starts in 2199, and may not start before
     [initial_action] = [
-        a for a in scaled_endpoint.registered()["ScheduledActions"] if a["ScheduledActionName"] == "begun"
+        a
+        for a in scaled_endpoint.registered_target()["ScheduledActions"]
+        if a["ScheduledActionName"] == "begun"
     ]
     assert "StartTime" not in initial_action
     assert initial_action["EndTime"].year == 2198
@@ -50,7 +52,7 @@ def test_a_policy_that_is_refused_fails_the_update_when_all_the_rest_is_there(
     moved_endpoint: GuardedEndpoint,
 ) -> None:
     clients = moved_endpoint.account.clients_that_refuse(
-        "PutScalingPolicy", "ValidationException", where="Load"
+        "PutScalingPolicy", "ValidationException", part="Load"
     )
     with pytest.raises(GuardError) as failure:
         moved_endpoint.guard("after", NEW, clients)
@@ -89,7 +91,7 @@ def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(
     moved_endpoint: GuardedEndpoint, stack_ids: StackIds, operation: str, location: str
 ) -> None:
     moved_endpoint.stack_id = stack_ids.rolling_back
-    clients = moved_endpoint.account.clients_that_refuse(operation, "AccessDeniedException", where=location)
+    clients = moved_endpoint.account.clients_that_refuse(operation, "AccessDeniedException", part=location)
     did = moved_endpoint.answer_too_late(moved_endpoint.event("after", NEW), clients)["Data"]["Summary"]
     assert did.startswith("Reported only, because the stack rolls back: The scaling of ")
     assert f"when calling the {operation} operation" in did
@@ -146,7 +148,7 @@ def test_a_call_that_fails_once_does_not_fail_the_update(
 def test_calls_that_fail_once_in_a_rollback_do_not_leave_the_scaling_suspended(
     scaled_endpoint: GuardedEndpoint, stack_ids: StackIds, operation: str, config: str
 ) -> None:
-    as_it_was = scaled_endpoint.registered()
+    as_it_was = scaled_endpoint.registered_target()
     scaled_endpoint.guard("before", config)
     scaled_endpoint.stack_id = stack_ids.rolling_back
     scaled_endpoint.meanwhile = lambda: None
@@ -157,7 +159,7 @@ def test_calls_that_fail_once_in_a_rollback_do_not_leave_the_scaling_suspended(
         scaled_endpoint.answer(
             event, scaled_endpoint.account.clients_that_refuse(operation, "InternalServiceException", times=1)
         )
-    assert (scaled_endpoint.registered(), scaled_endpoint.is_saved()) == (as_it_was, False)
+    assert (scaled_endpoint.registered_target(), scaled_endpoint.is_saved()) == (as_it_was, False)
 
 
 # --- the ways of Application Auto Scaling

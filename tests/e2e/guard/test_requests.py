@@ -29,7 +29,7 @@ def test_without_the_guard_sagemaker_refuses_the_new_instance_type(scaled_endpoi
 def test_scaling_steps_aside_for_the_new_instance_type_and_comes_back_whole(
     scaled_endpoint: GuardedEndpoint,
 ) -> None:
-    as_it_was = scaled_endpoint.registered()
+    as_it_was = scaled_endpoint.registered_target()
     assert "its scaling is deregistered, and saved in s3://artifacts/" in scaled_endpoint.guard("before", NEW)
     assert not scaled_endpoint.is_registered()
     scaled_endpoint.move(NEW)
@@ -37,13 +37,13 @@ def test_scaling_steps_aside_for_the_new_instance_type_and_comes_back_whole(
         f"The scaling of variant AllTraffic of endpoint {scaled_endpoint.name} is as it was: 2 to 7 instances, "
         "policies Load, Gpu, scheduled actions night, launch."
     )
-    assert scaled_endpoint.registered() == as_it_was
+    assert scaled_endpoint.registered_target() == as_it_was
     assert not scaled_endpoint.is_saved()
 
 
 def test_no_role_is_given_as_scaling_has_a_service_linked_one(scaled_endpoint: GuardedEndpoint) -> None:
     scaled_endpoint.guard("before", NEW)
-    assert set(scaled_endpoint.saved()["target"]) == {
+    assert set(scaled_endpoint.saved_state()["target"]) == {
         "ServiceNamespace",
         "ResourceId",
         "ScalableDimension",
@@ -56,7 +56,7 @@ def test_no_role_is_given_as_scaling_has_a_service_linked_one(scaled_endpoint: G
 
 def test_a_policy_is_saved_as_it_was_put(scaled_endpoint: GuardedEndpoint) -> None:
     scaled_endpoint.guard("before", NEW)
-    assert scaled_endpoint.saved()["policies"]["Gpu"] == {
+    assert scaled_endpoint.saved_state()["policies"]["Gpu"] == {
         **scaled_endpoint.target,
         "PolicyName": "Gpu",
         "PolicyType": "TargetTrackingScaling",
@@ -77,7 +77,10 @@ def test_more_scaling_than_fits_a_page_comes_back_whole(scaled_endpoint: Guarded
         scaled_endpoint.put_policy(f"one-more-policy-{number}", 100 + number)
         scaled_endpoint.put_action(f"one-more-action-{number}", "rate(1 day)")
     scaled_endpoint.guard("before", NEW)
-    assert (len(scaled_endpoint.saved()["policies"]), len(scaled_endpoint.saved()["actions"])) == (57, 57)
+    assert (
+        len(scaled_endpoint.saved_state()["policies"]),
+        len(scaled_endpoint.saved_state()["actions"]),
+    ) == (57, 57)
     scaled_endpoint.move(NEW)
     assert (
         len(scaled_endpoint.guard("after", NEW)) == 1500
@@ -103,10 +106,10 @@ def test_an_endpoint_without_scaling_is_left_alone(bare: GuardedEndpoint) -> Non
 
 
 def test_a_scaling_of_the_wanted_type_is_left_alone(scaled_endpoint: GuardedEndpoint) -> None:
-    as_it_was = scaled_endpoint.registered()
+    as_it_was = scaled_endpoint.registered_target()
     for step in ("before", "after"):
         assert scaled_endpoint.guard(step, OLD).startswith("Nothing to do: ")
-    assert (scaled_endpoint.registered(), scaled_endpoint.is_saved()) == (as_it_was, False)
+    assert (scaled_endpoint.registered_target(), scaled_endpoint.is_saved()) == (as_it_was, False)
 
 
 def test_an_update_that_sagemaker_rolled_back_without_a_word_fails(scaled_endpoint: GuardedEndpoint) -> None:
@@ -138,9 +141,9 @@ def test_creation_forgets_what_an_earlier_endpoint_of_the_name_left(moved_endpoi
 
 
 def test_creation_leaves_a_registered_scaling_alone(scaled_endpoint: GuardedEndpoint) -> None:
-    as_it_was = scaled_endpoint.registered()
+    as_it_was = scaled_endpoint.registered_target()
     endpoint_answer(scaled_endpoint, "Create")
-    assert scaled_endpoint.registered() == as_it_was
+    assert scaled_endpoint.registered_target() == as_it_was
 
 
 def test_a_resource_has_another_physical_id_with_another_configuration_or_other_policies(
@@ -206,9 +209,9 @@ def test_what_was_registered_by_hand_meanwhile_stays_and_is_completed(
     moved_endpoint.put_policy("Gpu", 33)
     moved_endpoint.put_policy("mine", 11)
     moved_endpoint.put_action("night", "rate(2 days)")
-    by_hand = moved_endpoint.registered()
+    by_hand = moved_endpoint.registered_target()
     moved_endpoint.guard("after", NEW)
-    values = moved_endpoint.registered()
+    values = moved_endpoint.registered_target()
     assert values["ScalableTargets"] == by_hand["ScalableTargets"]
     for kind in ("ScalingPolicies", "ScheduledActions"):
         assert all(item in values[kind] for item in by_hand[kind])
@@ -220,7 +223,7 @@ def test_what_was_registered_by_hand_is_put_aside_with_what_it_lacks(moved_endpo
     moved_endpoint.put_policy("Gpu", 33)
     moved_endpoint.guard("before", OLD)
     assert not moved_endpoint.is_registered()
-    values = moved_endpoint.saved()
+    values = moved_endpoint.saved_state()
     assert (values["target"]["MinCapacity"], values["target"]["MaxCapacity"]) == (3, 9)
     assert values["policies"]["Gpu"]["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 33
     assert [*values["policies"], *values["actions"]] == ["Load", "Gpu", "night", "launch"]

@@ -58,15 +58,15 @@ def test_the_first_step_waits_and_leaves_the_scaling_suspended_until_the_clean_u
     back = updated_endpoint.event("before", OLD, former=OTHER_CONFIG)
     updated_endpoint.answer(earlier(back) if is_earlier else back, busy(updated_endpoint))
     assert f"Waiting: endpoint {updated_endpoint.name} is Updating" in capsys.readouterr().out
-    assert (updated_endpoint.suspended(), updated_endpoint.is_saved()) == (ASIDE, True)
+    assert (updated_endpoint.suspension_by_kind(), updated_endpoint.is_saved()) == (ASIDE, True)
     updated_endpoint.guard("before", OTHER_CONFIG, RequestType="Delete")
-    assert (updated_endpoint.suspended(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
+    assert (updated_endpoint.suspension_by_kind(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
 
 
 def test_the_second_step_resumes_when_the_endpoint_is_back(updated_endpoint: GuardedEndpoint) -> None:
     updated_endpoint.guard("before", OLD, former=OTHER_CONFIG)
     updated_endpoint.guard("after", OLD, former=OTHER_CONFIG)
-    assert (updated_endpoint.suspended(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
+    assert (updated_endpoint.suspension_by_kind(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
 
 
 @pytest.mark.parametrize("step", ["before", "after"])
@@ -77,15 +77,15 @@ def test_scaling_is_suspended_again_on_the_way_back_to_an_earlier_release(
     updated_endpoint.stack_id = stack_ids.calm
     updated_endpoint.move(OTHER_CONFIG)
     updated_endpoint.guard("after", OTHER_CONFIG)
-    assert updated_endpoint.suspended() == SUSPENDED_STATE
+    assert updated_endpoint.suspension_by_kind() == SUSPENDED_STATE
     updated_endpoint.stack_id = stack_ids.rolling_back
     updated_endpoint.answer(
         earlier(updated_endpoint.event(step, OLD, former=OTHER_CONFIG)), busy(updated_endpoint)
     )
-    assert updated_endpoint.suspended() == ASIDE
+    assert updated_endpoint.suspension_by_kind() == ASIDE
     updated_endpoint.move(OLD)
     updated_endpoint.guard(step, OTHER_CONFIG, RequestType="Delete")
-    assert (updated_endpoint.suspended(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
+    assert (updated_endpoint.suspension_by_kind(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
 
 
 def test_policies_change_places_in_the_first_step_where_it_is_the_last_one(
@@ -102,7 +102,7 @@ def test_policies_change_places_in_the_first_step_where_it_is_the_last_one(
     updated_endpoint.guard("before", OLD, former=OTHER_CONFIG)
     updated_endpoint.guard("before", OTHER_CONFIG, RequestType="Delete")
     assert sorted(updated_endpoint.arns()) == ["Gpu", "Load"]
-    assert (updated_endpoint.suspended(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
+    assert (updated_endpoint.suspension_by_kind(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
 
 
 def test_a_first_step_without_a_clean_up_resumes(updated_endpoint: GuardedEndpoint) -> None:
@@ -110,4 +110,4 @@ def test_a_first_step_without_a_clean_up_resumes(updated_endpoint: GuardedEndpoi
     back = dict(updated_endpoint.event("before", OLD, former=OTHER_CONFIG))
     back["PhysicalResourceId"] = updated_endpoint.answer(back)["PhysicalResourceId"]
     updated_endpoint.answer(back)
-    assert (updated_endpoint.suspended(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)
+    assert (updated_endpoint.suspension_by_kind(), updated_endpoint.is_saved()) == (SUSPENDED_STATE, False)

@@ -36,16 +36,16 @@ def status(endpoint: GuardedEndpoint) -> str:
 def test_scaling_is_suspended_for_another_configuration_and_resumed_as_it_was(
     scaled_endpoint: GuardedEndpoint,
 ) -> None:
-    as_it_was = scaled_endpoint.registered()
+    as_it_was = scaled_endpoint.registered_target()
     assert "its scaling is suspended until its endpoint has changed" in scaled_endpoint.guard(
         "before", OTHER_CONFIG
     )
-    assert scaled_endpoint.suspended() == ASIDE
+    assert scaled_endpoint.suspension_by_kind() == ASIDE
     assert sorted(scaled_endpoint.names()) == ["Gpu", "Load", "launch", "night"]
     scaled_endpoint.move(OTHER_CONFIG)
     scaled_endpoint.guard("after", OTHER_CONFIG)
-    assert scaled_endpoint.suspended() == SUSPENDED_STATE
-    assert (scaled_endpoint.registered(), scaled_endpoint.is_saved()) == (as_it_was, False)
+    assert scaled_endpoint.suspension_by_kind() == SUSPENDED_STATE
+    assert (scaled_endpoint.registered_target(), scaled_endpoint.is_saved()) == (as_it_was, False)
 
 
 def test_a_suspension_that_is_ended_by_hand_meanwhile_stays_so(scaled_endpoint: GuardedEndpoint) -> None:
@@ -54,7 +54,7 @@ def test_a_suspension_that_is_ended_by_hand_meanwhile_stays_so(scaled_endpoint: 
     scaled_endpoint.scaling.register_scalable_target(**scaled_endpoint.target, SuspendedState=by_hand)
     scaled_endpoint.move(OTHER_CONFIG)
     scaled_endpoint.guard("after", OTHER_CONFIG)
-    assert scaled_endpoint.suspended() == by_hand
+    assert scaled_endpoint.suspension_by_kind() == by_hand
 
 
 def test_a_range_that_is_changed_by_hand_meanwhile_stays(scaled_endpoint: GuardedEndpoint) -> None:
@@ -62,7 +62,7 @@ def test_a_range_that_is_changed_by_hand_meanwhile_stays(scaled_endpoint: Guarde
     scaled_endpoint.scaling.register_scalable_target(**scaled_endpoint.target, MaxCapacity=9)
     scaled_endpoint.move(OTHER_CONFIG)
     scaled_endpoint.guard("after", OTHER_CONFIG)
-    assert scaled_endpoint.registered()["ScalableTargets"][0]["MaxCapacity"] == 9
+    assert scaled_endpoint.registered_target()["ScalableTargets"][0]["MaxCapacity"] == 9
 
 
 def test_an_update_that_sagemaker_rolled_back_without_a_word_fails_with_the_same_type_too(
@@ -77,7 +77,7 @@ def test_a_target_keeps_its_tags_when_it_is_registered_again(scaled_endpoint: Gu
     scaled_endpoint.guard("before", NEW)
     scaled_endpoint.move(NEW)
     scaled_endpoint.guard("after", NEW)
-    assert scaled_endpoint.registered()["Tags"] == [TAGS]
+    assert scaled_endpoint.registered_target()["Tags"] == [TAGS]
 
 
 def test_tags_that_aws_reserves_are_not_given_again(scaled_endpoint: GuardedEndpoint) -> None:
@@ -87,7 +87,7 @@ def test_tags_that_aws_reserves_are_not_given_again(scaled_endpoint: GuardedEndp
         Tags={**TAGS, "aws:cloudformation:stack-name": "any", "AWS:x": "any"},
     )
     scaled_endpoint.answer(scaled_endpoint.event("before", NEW), clients)
-    assert scaled_endpoint.saved()["target"]["Tags"] == TAGS
+    assert scaled_endpoint.saved_state()["target"]["Tags"] == TAGS
 
 
 def test_a_suspension_of_everything_by_an_earlier_release_ends(scaled_endpoint: GuardedEndpoint) -> None:
@@ -97,7 +97,7 @@ def test_a_suspension_of_everything_by_an_earlier_release_ends(scaled_endpoint: 
     )
     scaled_endpoint.move(OTHER_CONFIG)
     scaled_endpoint.guard("after", OTHER_CONFIG)
-    assert scaled_endpoint.suspended() == SUSPENDED_STATE
+    assert scaled_endpoint.suspension_by_kind() == SUSPENDED_STATE
 
 
 def test_a_first_deploy_asks_nothing_of_sagemaker_and_waits_for_nothing(
@@ -123,7 +123,7 @@ def test_scaling_in_progress_is_waited_for_and_named_in_the_log(
     records: list[tuple[str, dict[str, bool]]] = []
 
     def settle() -> None:
-        records.append((status(scaled_endpoint), scaled_endpoint.suspended()))
+        records.append((status(scaled_endpoint), scaled_endpoint.suspension_by_kind()))
         slow.may_scale.set()
         await_service(scaled_endpoint.sagemaker, scaled_endpoint.name)
 
@@ -133,7 +133,7 @@ def test_scaling_in_progress_is_waited_for_and_named_in_the_log(
     assert f"Waiting: endpoint {scaled_endpoint.name} is Updating" in capsys.readouterr().out
     scaled_endpoint.move(OTHER_CONFIG)
     scaled_endpoint.guard("after", OTHER_CONFIG)
-    assert scaled_endpoint.suspended() == SUSPENDED_STATE
+    assert scaled_endpoint.suspension_by_kind() == SUSPENDED_STATE
 
 
 def test_an_activity_that_has_not_reached_the_endpoint_is_waited_for(
@@ -187,7 +187,7 @@ def test_an_endpoint_that_does_not_settle_is_not_waited_for(
         scaled_endpoint.event("before", OTHER_CONFIG),
         clients_with_answer(scaled_endpoint, "DescribeEndpoint", EndpointStatus=state),
     )
-    assert scaled_endpoint.suspended() == ASIDE
+    assert scaled_endpoint.suspension_by_kind() == ASIDE
 
 
 def test_a_wait_that_is_too_long_ends_with_a_remedy_and_without_suspension(
@@ -201,7 +201,7 @@ def test_a_wait_that_is_too_long_ends_with_a_remedy_and_without_suspension(
         f"Wait until `aws sagemaker wait endpoint-in-service --region us-east-1 --endpoint-name {scaled_endpoint.name}` "
         "ends, then deploy again."
     )
-    assert scaled_endpoint.suspended() == SUSPENDED_STATE
+    assert scaled_endpoint.suspension_by_kind() == SUSPENDED_STATE
 
 
 def test_in_a_rollback_a_wait_that_is_too_long_is_reported_only_and_the_clean_up_resumes(
@@ -215,10 +215,10 @@ def test_in_a_rollback_a_wait_that_is_too_long_is_reported_only_and_the_clean_up
         "Data"
     ]["Summary"]
     assert did.startswith("Reported only, because the stack rolls back: The update cannot begin: endpoint ")
-    assert scaled_endpoint.suspended() == ASIDE
+    assert scaled_endpoint.suspension_by_kind() == ASIDE
     scaled_endpoint.move(OLD)
     scaled_endpoint.guard("before", OTHER_CONFIG, RequestType="Delete")
-    assert (scaled_endpoint.suspended(), scaled_endpoint.is_saved()) == (SUSPENDED_STATE, False)
+    assert (scaled_endpoint.suspension_by_kind(), scaled_endpoint.is_saved()) == (SUSPENDED_STATE, False)
 
 
 # --- the stack's own policies
@@ -252,7 +252,7 @@ def test_policies_of_an_earlier_release_make_room_and_a_rollback_brings_them_bac
 ) -> None:
     scaled_endpoint.put_policy("CpuUtilization", 70)
     scaled_endpoint.own = {OLD: ["CpuUtilization-new"]}
-    as_it_was = scaled_endpoint.registered()
+    as_it_was = scaled_endpoint.registered_target()
     earlier = {
         key: value
         for key, value in scaled_endpoint.properties("after", OLD).items()
@@ -266,4 +266,4 @@ def test_policies_of_an_earlier_release_make_room_and_a_rollback_brings_them_bac
     back = {**back, "ResourceProperties": earlier, "OldResourceProperties": back["ResourceProperties"]}
     assert scaled_endpoint.answer(back)["PhysicalResourceId"].endswith(f"/After/{OLD}")
     scaled_endpoint.guard("after", OLD, RequestType="Delete")
-    assert (scaled_endpoint.registered(), scaled_endpoint.is_saved()) == (as_it_was, False)
+    assert (scaled_endpoint.registered_target(), scaled_endpoint.is_saved()) == (as_it_was, False)

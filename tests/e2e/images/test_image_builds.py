@@ -90,8 +90,8 @@ def test_what_is_doubtful_about_a_dockerfile_is_shown_and_holds_nothing_up(fleet
     assert result.returncode == 0
     assert "images/detector/Dockerfile:7: warning[ineffective-command] FL935" in result.stderr
     fleet.succeed("lock", "--env", "dev")
-    checked = fleet("check", "--env", "dev")
-    assert (checked.returncode, "FL935" in checked.stderr + checked.stdout) == (0, True)
+    check = fleet("check", "--env", "dev")
+    assert (check.returncode, "FL935" in check.stderr + check.stdout) == (0, True)
     assert checked_fleet(open_project(fleet.folder.root, "dev")).endpoints[0].image.is_own
 
 
@@ -193,9 +193,9 @@ def test_plan_and_explain_show_what_the_key_follows_from(fleet: ImageFleet) -> N
     assert "the build argument GREETING=servus" in text
     assert "labels.txt: sha256:" in text
     fleet.succeed("lock", "--env", "dev")
-    (planned,) = json.loads(fleet.succeed("images", "plan", "--env", "dev", "--format", "json"))
-    assert planned["key"] == fleet.lock["image"]["key"]
-    assert planned["tag"] == planned["key"].removeprefix("sha256:")
+    (plan,) = json.loads(fleet.succeed("images", "plan", "--env", "dev", "--format", "json"))
+    assert plan["key"] == fleet.lock["image"]["key"]
+    assert plan["tag"] == plan["key"].removeprefix("sha256:")
 
 
 def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet: ImageFleet) -> None:

@@ -40,7 +40,7 @@ def test_a_variant_that_nobody_registered_gets_scaling(account: PreparedAccount)
 
 def test_a_variant_that_its_stack_registered_keeps_its_scaling(account: PreparedAccount) -> None:
     account.folder.spec(SCALING_KEYS)
-    account.deploy(scaled=True)
+    account.deploy(has_scaling=True)
     report = account.preflight()
     assert (report.code, report.of("scaling sentences")) == (0, ["✓ registered by its stack"])
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
-from tests.support.typed_command import RunTyped
+from tests.support.typed_command import RunFleet
 from triton_fleet.awsapi.actor import Actor
 from triton_fleet.awsapi.emulator import local_session, local_variables
 from triton_fleet.endpoint.resolve import resolve_project
@@ -42,9 +42,9 @@ def released_fleet(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_releases_are_listed_newest_first_with_what_cannot_be_restored(
-    released_fleet: FleetFolder, run_typed: RunTyped
+    released_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
-    result = run_typed("history", "sentences", "--env", "dev", "--limit", "1")
+    result = run_fleet("history", "sentences", "--env", "dev", "--limit", "1")
     assert (result.code, result.err) == (0, "")
     title, newest, *lines, text, rest = result.out.splitlines()
     assert title == "2 releases of sentences in dev, the newest first:"
@@ -55,9 +55,9 @@ def test_the_releases_are_listed_newest_first_with_what_cannot_be_restored(
 
 
 def test_programs_get_a_version_and_the_same_entries(
-    released_fleet: FleetFolder, run_typed: RunTyped
+    released_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
-    document = json.loads(run_typed("history", "sentences", "--env", "dev", "--format", "json").out)
+    document = json.loads(run_fleet("history", "sentences", "--env", "dev", "--format", "json").out)
     assert (document["version"], document["endpoint"], document["environment"]) == (1, "sentences", "dev")
     assert [release["changes"] for release in document["releases"]] == [["`instance.count`: 1 → 2"], []]
     assert document["releases"][0]["actor"] == {
@@ -67,20 +67,20 @@ def test_programs_get_a_version_and_the_same_entries(
 
 
 def test_an_endpoint_without_a_release_is_no_error_and_one_without_a_name_is(
-    released_fleet: FleetFolder, run_typed: RunTyped
+    released_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
-    result = run_typed("history", "images", "--env", "dev")
+    result = run_fleet("history", "images", "--env", "dev")
     assert (result.code, result.out) == (
         0,
         "no release of images in dev is recorded; `fleet deploy --env dev images` records one\n",
     )
-    process = run_typed("history", "sentence", "--env", "dev")
+    process = run_fleet("history", "sentence", "--env", "dev")
     assert process.code == 1
     assert "FL120: there is no endpoint 'sentence'" in process.err
 
 
 def test_the_releases_of_an_endpoint_that_has_no_spec_any_more_are_listed(
-    released_fleet: FleetFolder, run_typed: RunTyped
+    released_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
     (released_fleet.root / "model_specs/sentences.yaml").unlink()
-    assert run_typed("history", "sentences", "--env", "dev").out.startswith("2 releases of sentences in dev")
+    assert run_fleet("history", "sentences", "--env", "dev").out.startswith("2 releases of sentences in dev")

@@ -47,7 +47,7 @@ class Way:
         """Nobody waits."""
 
     @contextmanager
-    def route(self, target: str | None, seconds: float, *, again: bool = False) -> Iterator[Route]:
+    def route(self, target: str | None, seconds: float, **_: bool) -> Iterator[Route]:
         if self.refusal:
             raise self.refusal
         room = {"X-Room": str(self.room)}

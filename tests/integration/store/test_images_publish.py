@@ -82,7 +82,7 @@ class ImagePublication:
         endpoints = [self.endpoint]
         return publish(s3, self.project, endpoints, SilentProgress(), lambda: clients, PACE, ecr)
 
-    def refused(self) -> Finding:
+    def refusal(self) -> Finding:
         with pytest.raises(FindingsError) as error_info:
             self.publish()
         (finding,) = error_info.value.findings
@@ -132,7 +132,7 @@ class TestPublish:
 
     def test_a_folder_that_changed_since_its_lock_is_not_built(self, publication: ImagePublication) -> None:
         publication.promotion.folder.write("images/detector/Dockerfile", f"{DOCKERFILE}ENV A=1\n")
-        finding = publication.refused()
+        finding = publication.refusal()
         assert (finding.code, publication.codebuild.starts) == ("FL969", [])
         assert "`fleet lock --env staging sentences`" in finding.hint
 
@@ -149,7 +149,7 @@ class TestPublish:
             publication.codebuild.status[id] = "FAILED"
 
         publication.codebuild.on_look = fail
-        assert publication.refused().message.startswith("the image was not built: ")
+        assert publication.refusal().message.startswith("the image was not built: ")
 
     def test_a_tag_that_names_another_image_than_the_build_recorded_is_refused(
         self, publication: ImagePublication
@@ -159,7 +159,7 @@ class TestPublish:
         second_value = publication.images.repositories["staging"].push(
             LAYERS, tag=hexadecimal(publication.images.key)
         )
-        finding = publication.refused()
+        finding = publication.refusal()
         assert finding.code == "FL687"
         assert f"names {second_value}, but its build recorded {recorded_digest}" in finding.message
 
@@ -171,7 +171,7 @@ class TestPublish:
         s3 = publication.promotion.s3("staging")
         record = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
         s3.put_object(Bucket=bucket, Key=key, Body=record.replace(b"VERSION=25.04", b"VERSION=25.03"))
-        finding = publication.refused()
+        finding = publication.refusal()
         assert finding.code == "FL688"
         assert finding.message == "the image was built with triton 25.03, but the lock expects 25.04"
 
@@ -181,7 +181,7 @@ class TestPublish:
         document = publication.lock.model_dump(mode="json", exclude_defaults=True)
         document["image"]["expected"] = {}
         publication.lock_file.write_text(json.dumps(document))
-        finding = publication.refused()
+        finding = publication.refusal()
         assert (finding.code, publication.codebuild.starts) == ("FL969", [])
 
     def test_a_lock_with_the_digest_of_an_image_that_is_gone_is_not_built(
@@ -192,7 +192,7 @@ class TestPublish:
         publication.promotion.ecr("staging").batch_delete_image(
             repositoryName="triton-fleet-staging", imageIds=[{"imageDigest": digest}]
         )
-        assert (publication.refused().code, publication.codebuild.starts) == ("FL628", [])
+        assert (publication.refusal().code, publication.codebuild.starts) == ("FL628", [])
 
 
 class TestRecord:

@@ -47,11 +47,11 @@ def test_the_tested_archive_arrives_in_another_account_without_its_repository(pr
     (archive,) = promotion.test().archives
     result = promotion.promote()
     (key,) = promotion.keys("prod", "archives/")
-    found = promotion.s3("prod").get_object(Bucket=promotion.bucket("prod"), Key=key)
-    body = found["Body"].read()
+    stored_object = promotion.s3("prod").get_object(Bucket=promotion.bucket("prod"), Key=key)
+    body = stored_object["Body"].read()
     assert key == f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"
     assert f"sha256:{hashlib.sha256(gzip.decompress(body)).hexdigest()}" == archive.digest
-    assert found["Metadata"] == {"tar-digest": archive.digest}
+    assert stored_object["Metadata"] == {"tar-digest": archive.digest}
     assert (result.copies, result.streams, result.present, result.bytes) == (1, 1, 0, len(body))
 
 

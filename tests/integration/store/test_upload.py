@@ -133,8 +133,8 @@ def test_of_two_at_one_time_one_wins_and_nothing_is_left_of_the_other(
 def test_an_archive_that_no_part_in_the_budget_could_hold_is_refused_before_it_is_read(
     bucket: UploadBucket,
 ) -> None:
-    def fail_if_called(_: Sink) -> None:
+    def fail_on_call(_: Sink) -> None:
         raise AssertionError("it was read")
 
     with pytest.raises(CannotRunError, match="would be larger than 625 GiB"), Uploads(bucket.s3) as uploads:
-        uploads.archive(PLACE, fail_if_called, digest="sha256:0", size=1 << 40)
+        uploads.archive(PLACE, fail_on_call, digest="sha256:0", size=1 << 40)

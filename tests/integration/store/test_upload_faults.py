@@ -31,7 +31,7 @@ pytestmark = pytest.mark.nightly
 
 RequestMatch = Callable[[Request], bool]
 WRITES = pytest.mark.parametrize(
-    ("size", "wanted"),
+    ("size", "matches"),
     [(SMALL, is_put), (LARGE, is_create), (LARGE, is_part_2), (LARGE, is_complete)],
     ids=["put", "create", "part", "complete"],
 )
@@ -39,16 +39,16 @@ WRITES = pytest.mark.parametrize(
 
 @WRITES
 def test_a_connection_that_breaks_in_the_middle_is_made_anew(
-    bucket: UploadBucket, size: int, wanted: RequestMatch
+    bucket: UploadBucket, size: int, matches: RequestMatch
 ) -> None:
-    fault = bucket.proxy.reset(wanted)
+    fault = bucket.proxy.reset(matches)
     assert bucket.upload(Stream(size))
     assert fault.hits == 1
 
 
 @WRITES
-def test_throttling_is_waited_for(bucket: UploadBucket, size: int, wanted: RequestMatch) -> None:
-    fault = bucket.proxy.slow_down(wanted, times=2)
+def test_throttling_is_waited_for(bucket: UploadBucket, size: int, matches: RequestMatch) -> None:
+    fault = bucket.proxy.slow_down(matches, times=2)
     assert bucket.upload(Stream(size))
     assert fault.hits == 2
 
@@ -56,9 +56,9 @@ def test_throttling_is_waited_for(bucket: UploadBucket, size: int, wanted: Reque
 @WRITES
 @pytest.mark.parametrize(("status", "code"), [(403, "AccessDenied"), (500, "InternalError")])
 def test_a_refusal_that_lasts_is_told_and_leaves_nothing(
-    bucket: UploadBucket, size: int, wanted: RequestMatch, status: int, code: str
+    bucket: UploadBucket, size: int, matches: RequestMatch, status: int, code: str
 ) -> None:
-    bucket.proxy.refuse(wanted, status, code)
+    bucket.proxy.refuse(matches, status, code)
     with pytest.raises(CannotRunError, match=f"{PLACE.url} could not be written: .*{code}"):
         bucket.upload(Stream(size))
     assert bucket.is_empty

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.typed_command import RunTyped, fleet
+from tests.support.typed_command import RunFleet, fleet
 from triton_fleet.cli.main import run
 from triton_fleet.local.state import LocalState
 
@@ -42,11 +42,11 @@ def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: F
 
 
 def test_it_works_from_a_folder_below(
-    folder: FleetFolder, run_typed: RunTyped, monkeypatch: pytest.MonkeyPatch
+    folder: FleetFolder, run_fleet: RunFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.lock()
     monkeypatch.chdir(folder.root / "model_specs")
-    assert run_typed("check", "--env", "dev").code == 0
+    assert run_fleet("check", "--env", "dev").code == 0
 
 
 def test_outside_of_a_fleet_it_exits_with_2_and_says_where_to_go(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_outside_of_a_fleet_it_exits_with_2_and_says_where_to_go(tmp_path: Path)
     assert "remedy: change into the folder of a fleet, or write a new one: fleet init DIR" in process.stderr
 
 
-def test_an_unknown_option_exits_with_2(working_fleet: FleetFolder, run_typed: RunTyped) -> None:
-    assert run_typed("check", "--enw", "dev").code == 2
+def test_an_unknown_option_exits_with_2(working_fleet: FleetFolder, run_fleet: RunFleet) -> None:
+    assert run_fleet("check", "--enw", "dev").code == 2
 
 
 @pytest.mark.nightly
@@ -68,45 +68,45 @@ def test_schema_check_fails_where_a_schema_is_stale_and_schema_mends_it(folder: 
 
 
 def test_invoking_where_nothing_runs_says_how_to_start_it(
-    working_fleet: FleetFolder, run_typed: RunTyped
+    working_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
     working_fleet.environment(name="local")
     working_fleet.write("body.json", "{}")
-    result = run_typed("invoke", "sentences", "--env", "local", "--body", "body.json")
+    result = run_fleet("invoke", "sentences", "--env", "local", "--body", "body.json")
     assert result.code == 2
     assert "remedy: run `fleet local up` first" in result.err
 
 
 def test_where_nothing_runs_locally_status_says_how_to_start_it(
-    working_fleet: FleetFolder, run_typed: RunTyped
+    working_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
-    result = run_typed("local", "status")
+    result = run_fleet("local", "status")
     assert (result.code, "remedy: run `fleet local up` first" in result.err) == (2, True)
 
 
-def test_down_where_nothing_runs_is_no_mistake(working_fleet: FleetFolder, run_typed: RunTyped) -> None:
-    result = run_typed("local", "down")
+def test_down_where_nothing_runs_is_no_mistake(working_fleet: FleetFolder, run_fleet: RunFleet) -> None:
+    result = run_fleet("local", "down")
     assert (result.code, result.out.strip()) == (0, "nothing was running")
 
 
-def test_an_unknown_log_is_a_mistake_of_the_input(working_fleet: FleetFolder, run_typed: RunTyped) -> None:
-    result = run_typed("local", "logs", "nope")
+def test_an_unknown_log_is_a_mistake_of_the_input(working_fleet: FleetFolder, run_fleet: RunFleet) -> None:
+    result = run_fleet("local", "logs", "nope")
     assert (result.code, "log 'nope' does not exist" in result.err) == (1, True)
 
 
 def test_what_a_user_writes_is_never_taken_for_markup(
-    working_fleet: FleetFolder, run_typed: RunTyped
+    working_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
     working_fleet.environment(name="local")
-    result = run_typed("invoke", "sentences", "--env", "local", "--body", "[/nope] [red]x")
+    result = run_fleet("invoke", "sentences", "--env", "local", "--body", "[/nope] [red]x")
     assert result.code == 2
     assert "[/nope] [red]x" in result.err
 
 
-def test_a_package_json_without_the_pin_is_told(working_fleet: FleetFolder, run_typed: RunTyped) -> None:
+def test_a_package_json_without_the_pin_is_told(working_fleet: FleetFolder, run_fleet: RunFleet) -> None:
     working_fleet.environment(name="local")
     working_fleet.write("package.json", "{}")
-    result = run_typed("local", "up")
+    result = run_fleet("local", "up")
     assert result.code == 2
     assert "package.json does not pin the CDK CLI" in result.err
 
@@ -120,42 +120,42 @@ def test_a_second_up_at_the_same_time_is_told_to_wait_and_disturbs_nothing(folde
 
 
 def test_a_missing_cdk_cli_is_told_with_its_version_and_how_to_get_it(
-    working_fleet: FleetFolder, run_typed: RunTyped
+    working_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
     working_fleet.environment(name="local")
     working_fleet.write("package.json", '{"devDependencies": {"aws-cdk": "2.1148.1"}}')
-    result = run_typed("local", "up")
+    result = run_fleet("local", "up")
     assert result.code == 2
     assert "the CDK CLI 2.1148.1 is not installed" in result.err
     assert "remedy: run `make setup`" in result.err
 
 
 def test_an_outdated_cdk_cli_is_told_with_both_versions(
-    working_fleet: FleetFolder, run_typed: RunTyped
+    working_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
     working_fleet.environment(name="local")
     working_fleet.write("package.json", '{"devDependencies": {"aws-cdk": "2.1148.1"}}')
     working_fleet.write("node_modules/aws-cdk/package.json", '{"version": "2.100.0"}')
-    result = run_typed("local", "up")
+    result = run_fleet("local", "up")
     assert result.code == 2
     assert "the CDK CLI is 2.100.0; package.json pins 2.1148.1" in result.err
 
 
 def test_warnings_alone_are_said_and_fail_only_a_strict_check(
-    working_fleet: FleetFolder, run_typed: RunTyped
+    working_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
     working_fleet.lock()
     working_fleet.spec("container: {log_verbose: true}\n")
-    result = run_typed("check", "--env", "dev")
+    result = run_fleet("check", "--env", "dev")
     assert (result.code, "warning[verbose-log] FL266" in result.err) == (0, True)
-    assert run_typed("check", "--env", "dev", "--strict").code == 1
+    assert run_fleet("check", "--env", "dev", "--strict").code == 1
 
 
 def test_a_machine_gets_its_document_on_standard_output_and_the_same_exit_code(
-    working_fleet: FleetFolder, run_typed: RunTyped
+    working_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
     working_fleet.spec("scalling: {}\n")
-    result = run_typed("check", "--env", "dev", "--format", "json")
+    result = run_fleet("check", "--env", "dev", "--format", "json")
     (finding,) = json.loads(result.out)["findings"]
     assert (result.code, result.err) == (1, "")
     assert (finding["file"], finding["line"], finding["code"]) == ("model_specs/sentences.yaml", 6, "FL110")

@@ -10,7 +10,7 @@ import typer
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
-from tests.support.typed_command import RunTyped
+from tests.support.typed_command import RunFleet
 from triton_fleet.cli.commit_question import committed_checkout
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
@@ -44,10 +44,10 @@ def answer(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--yes",)], ids=["plain", "with --yes"])
 def test_without_a_terminal_it_is_refused_before_any_account_is_asked(
-    edited_fleet: FleetFolder, run_typed: RunTyped, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    edited_fleet: FleetFolder, run_fleet: RunFleet, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    result = run_typed("deploy", "--env", "dev", *options)
+    result = run_fleet("deploy", "--env", "dev", *options)
     assert result.code == 1
     assert result.err.splitlines()[-3:] == [
         "error[uncommitted-files] FL527: 1 file of what dev would run differs from the last commit:"

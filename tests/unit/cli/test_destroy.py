@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.typed_command import RunTyped
+from tests.support.typed_command import RunFleet
 from triton_fleet.aws.deploy.destroy import Deletion
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.cli import destroy as destroy_command
@@ -68,9 +68,9 @@ def type_in(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
 
 
 def test_calls_and_cost_are_shown_and_resources_in_words(
-    run_typed: RunTyped, account: dict[str, Deletion]
+    run_fleet: RunFleet, account: dict[str, Deletion]
 ) -> None:
-    result = run_typed("destroy", "--env", "dev", "--yes", "sentences")
+    result = run_fleet("destroy", "--env", "dev", "--yes", "sentences")
     assert result.code == 0
     assert "  the endpoint sentences, which is InService, 2 × ml.g5.xlarge\n" in result.out
     assert "  calls in the last hour: 48,213\n" in result.out
@@ -83,11 +83,11 @@ def test_calls_and_cost_are_shown_and_resources_in_words(
 
 
 def test_what_cannot_be_read_or_has_no_price_is_unknown(
-    run_typed: RunTyped, account: dict[str, Deletion]
+    run_fleet: RunFleet, account: dict[str, Deletion]
 ) -> None:
     endpoint = replace(live("sentences"), instance_type="ml.x9.large")
     account["sentences"] = replace(account["sentences"], calls=None, endpoint=endpoint)
-    result = run_typed("destroy", "--env", "dev", "--yes", "sentences")
+    result = run_fleet("destroy", "--env", "dev", "--yes", "sentences")
     assert "  calls in the last hour: unknown: CloudWatch cannot be read\n" in result.out
     assert "  cost a month: unknown: the catalog does not have ml.x9.large\n" in result.out
 
@@ -104,7 +104,7 @@ class TestPromoted:
     )
     def test_the_name_of_the_endpoint_or_of_the_environment_of_several_is_typed(
         self,
-        run_typed: RunTyped,
+        run_fleet: RunFleet,
         recorded_deletions: dict[str, Deletion],
         monkeypatch: pytest.MonkeyPatch,
         names: list[str],
@@ -112,31 +112,31 @@ class TestPromoted:
         remaining_lines: list[str],
     ) -> None:
         type_in(monkeypatch, typed_name)
-        result = run_typed("destroy", "--env", "dev", *names)
+        result = run_fleet("destroy", "--env", "dev", *names)
         assert (result.code, list(recorded_deletions)) == (0, remaining_lines)
         assert ("nothing was deleted" in result.out) is bool(len(remaining_lines) == 2)
 
     def test_yes_is_not_enough_for_a_script(
-        self, run_typed: RunTyped, recorded_deletions: dict[str, Deletion]
+        self, run_fleet: RunFleet, recorded_deletions: dict[str, Deletion]
     ) -> None:
-        result = run_typed("destroy", "--env", "dev", "--yes", "sentences")
+        result = run_fleet("destroy", "--env", "dev", "--yes", "sentences")
         assert (result.code, len(recorded_deletions)) == (1, 2)
         assert "FL533: `--yes` does not confirm a deletion in dev, which is promoted" in result.err
         assert "pass --confirm sentences" in result.err
 
     def test_a_script_passes_the_name(
-        self, run_typed: RunTyped, recorded_deletions: dict[str, Deletion]
+        self, run_fleet: RunFleet, recorded_deletions: dict[str, Deletion]
     ) -> None:
-        wrong = run_typed("destroy", "--env", "dev", "--confirm", "image", "images")
+        wrong = run_fleet("destroy", "--env", "dev", "--confirm", "image", "images")
         assert (wrong.code, len(recorded_deletions)) == (1, 2)
         assert "FL533" in wrong.err
-        assert run_typed("destroy", "--env", "dev", "--confirm", "images", "images").code == 0
+        assert run_fleet("destroy", "--env", "dev", "--confirm", "images", "images").code == 0
         assert list(recorded_deletions) == ["sentences"]
 
     def test_without_a_terminal_nobody_is_asked(
-        self, run_typed: RunTyped, recorded_deletions: dict[str, Deletion]
+        self, run_fleet: RunFleet, recorded_deletions: dict[str, Deletion]
     ) -> None:
-        result = run_typed("destroy", "--env", "dev", "sentences")
+        result = run_fleet("destroy", "--env", "dev", "sentences")
         assert (result.code, len(recorded_deletions)) == (2, 2)
         assert "pass --confirm sentences" in result.err
 
@@ -158,13 +158,13 @@ class TestPromoted:
     ],
 )
 def test_nothing_is_deleted_if_one_stack_is_protected(
-    run_typed: RunTyped, account: dict[str, Deletion], two: FleetFolder, key: str, orphan: bool, hint: str
+    run_fleet: RunFleet, account: dict[str, Deletion], two: FleetFolder, key: str, orphan: bool, hint: str
 ) -> None:
     account["sentences"].stack.is_protected = True  # type: ignore[misc]
     two.environment(key)
     if orphan:
         (two.root / "model_specs/sentences.yaml").unlink()
-    result = run_typed("destroy", "--env", "dev", "--yes", "images", "sentences")
+    result = run_fleet("destroy", "--env", "dev", "--yes", "images", "sentences")
     assert (result.code, len(account)) == (1, 2)
     assert (
         "FL534: triton-fleet-dev-sentences is protected against deletion: nothing was deleted" in result.err

@@ -11,7 +11,7 @@ import pytest
 import triton_fleet.cli.destroy as destroy_command
 from tests.support.fleet_folder import FleetFolder
 from tests.support.selections import environments_read
-from tests.support.typed_command import RunTyped
+from tests.support.typed_command import RunFleet
 from triton_fleet.aws.deploy.destroy import Deletion
 from triton_fleet.findings import Finding, FindingsError
 
@@ -27,9 +27,9 @@ class TestOtherCommands:
         ],
     )
     def test_each_command_with_endpoints_takes_selectors(
-        self, run_typed: RunTyped, two: FleetFolder, command: list[str], selector: str, output: str
+        self, run_fleet: RunFleet, two: FleetFolder, command: list[str], selector: str, output: str
     ) -> None:
-        result = run_typed(*command, "--env", "dev", selector)
+        result = run_fleet(*command, "--env", "dev", selector)
         assert result.code == 0
         assert output in result.out
 
@@ -37,31 +37,31 @@ class TestOtherCommands:
         "command", ["deploy", "publish", "lock", "cost", "preflight", "ls", "engines build", "images build"]
     )
     def test_where_nothing_is_left_nothing_is_done(
-        self, run_typed: RunTyped, two: FleetFolder, command: str
+        self, run_fleet: RunFleet, two: FleetFolder, command: str
     ) -> None:
         """Without a client of AWS: nothing is asked there."""
         (two.root / "model_specs/images.yaml").unlink()
-        result = run_typed(*command.split(), "--env", "dev", "model_specs/images.yaml")
+        result = run_fleet(*command.split(), "--env", "dev", "model_specs/images.yaml")
         assert (result.code, result.out) == (0, "")
         assert result.err.splitlines() == [
             "images no longer has a spec: `fleet destroy --env dev images` removes the endpoint, if it is deployed",
             "dev: no endpoint is selected",
         ]
 
-    def test_a_program_gets_its_document_all_the_same(self, run_typed: RunTyped, two: FleetFolder) -> None:
+    def test_a_program_gets_its_document_all_the_same(self, run_fleet: RunFleet, two: FleetFolder) -> None:
         assert (
-            json.loads(run_typed("engines", "plan", "--env", "dev", "changed:main", "--format", "json").out)
+            json.loads(run_fleet("engines", "plan", "--env", "dev", "changed:main", "--format", "json").out)
             == []
         )
-        result = run_typed("preflight", "--env", "dev", "changed:main", "--format", "json")
+        result = run_fleet("preflight", "--env", "dev", "changed:main", "--format", "json")
         assert (result.code, json.loads(result.out)["findings"]) == (0, [])
-        assert json.loads(run_typed("cost", "--env", "dev", "changed:main", "--format", "json").out)
+        assert json.loads(run_fleet("cost", "--env", "dev", "changed:main", "--format", "json").out)
 
     def test_locking_a_selection_leaves_the_other_locks_alone(
-        self, run_typed: RunTyped, two: FleetFolder
+        self, run_fleet: RunFleet, two: FleetFolder
     ) -> None:
         two.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-        result = run_typed("lock", "--env", "dev", "owner=vision")
+        result = run_fleet("lock", "--env", "dev", "owner=vision")
         assert result.out == "wrote locks/dev/images.lock.yaml\n"
 
     @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ class TestOtherCommands:
     )
     @pytest.mark.parametrize("selector", ["im*", "owner=search", "changed:HEAD", "owner = search"])
     def test_a_command_for_one_endpoint_says_so(
-        self, run_typed: RunTyped, two: FleetFolder, command: str, selector: str
+        self, run_fleet: RunFleet, two: FleetFolder, command: str, selector: str
     ) -> None:
-        result = run_typed(*command.split(), selector, "--env", "dev")
+        result = run_fleet(*command.split(), selector, "--env", "dev")
         assert result.code == 1
         assert "this command takes the name of one endpoint" in result.err
 
@@ -94,42 +94,42 @@ class TestSeveralEnvironments:
     )
     def test_what_one_of_them_has_is_listed(
         self,
-        run_typed: RunTyped,
+        run_fleet: RunFleet,
         endpoint_pair: FleetFolder,
         selector: str,
         listed_rows: list[tuple[str, str]],
     ) -> None:
         environments = ("--env", "dev", "--env", "other")
-        result = run_typed("ls", "--offline", "--format", "json", *environments, selector)
+        result = run_fleet("ls", "--offline", "--format", "json", *environments, selector)
         assert [(entry["environment"], entry["name"]) for entry in json.loads(result.out)] == listed_rows
 
     @pytest.mark.parametrize(
         ("selector", "code"), [("owner=x", "FL506"), ("x", "FL120"), ("ownr=x", "FL507")]
     )
     def test_what_none_of_them_has_is_refused(
-        self, run_typed: RunTyped, endpoint_pair: FleetFolder, selector: str, code: str
+        self, run_fleet: RunFleet, endpoint_pair: FleetFolder, selector: str, code: str
     ) -> None:
-        result = run_typed("ls", "--offline", "--env", "dev", "--env", "other", selector)
+        result = run_fleet("ls", "--offline", "--env", "dev", "--env", "other", selector)
         assert result.code == 1
         assert result.err.count(code) == 1
 
 
 class TestLs:
     def test_a_file_that_no_endpoint_uses_is_no_note_beside_an_endpoint(
-        self, run_typed: RunTyped, two: FleetFolder
+        self, run_fleet: RunFleet, two: FleetFolder
     ) -> None:
         two.write("README.md", "")
         for arguments in (["images", "README.md"], ["README.md", "images"]):
-            result = run_typed("ls", "--offline", "--format", "json", "--env", "dev", *arguments)
+            result = run_fleet("ls", "--offline", "--format", "json", "--env", "dev", *arguments)
             assert [entry["name"] for entry in json.loads(result.out)] == ["images"]
             assert result.err == ""
 
     def test_specs_are_read_once_however_many_paths_are_named(
-        self, run_typed: RunTyped, two: FleetFolder, monkeypatch: pytest.MonkeyPatch
+        self, run_fleet: RunFleet, two: FleetFolder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         read = environments_read(monkeypatch)
         files = (str(two.write(f"repository/embed/{number}.txt", "")) for number in range(5))
-        assert run_typed("ls", "--offline", "--env", "dev", *files).code == 0
+        assert run_fleet("ls", "--offline", "--env", "dev", *files).code == 0
         assert read == ["dev"]
 
 
@@ -149,9 +149,9 @@ class TestDrift:
     )
     @pytest.mark.parametrize("command", ["drift", "destroy"])
     def test_paths_changes_and_selectors_that_match_nothing_are_refused(
-        self, run_typed: RunTyped, two: FleetFolder, command: str, argument: str, message: str
+        self, run_fleet: RunFleet, two: FleetFolder, command: str, argument: str, message: str
     ) -> None:
-        result = run_typed(command, "--env", "dev", argument)
+        result = run_fleet(command, "--env", "dev", argument)
         assert result.code == 1
         assert message in result.err
 
@@ -181,27 +181,27 @@ class TestDestroy:
         yield deletions
 
     def test_all_that_is_selected_is_shown_before_one_question(
-        self, run_typed: RunTyped, deployed_names: list[str]
+        self, run_fleet: RunFleet, deployed_names: list[str]
     ) -> None:
-        result = run_typed("destroy", "--env", "dev", "--yes", "owner!=", "old")
+        result = run_fleet("destroy", "--env", "dev", "--yes", "owner!=", "old")
         assert result.code == 0
         assert deployed_names == ["stack-images", "stack-old"]
         assert "nothing to destroy: sentences is not deployed in dev" in result.out
 
-    def test_without_consent_nothing_is_deleted(self, run_typed: RunTyped, deployed_names: list[str]) -> None:
-        result = run_typed("destroy", "--env", "dev", "im*", "old")
+    def test_without_consent_nothing_is_deleted(self, run_fleet: RunFleet, deployed_names: list[str]) -> None:
+        result = run_fleet("destroy", "--env", "dev", "im*", "old")
         assert (result.code, deployed_names) == (2, [])
         assert "stack-images" in result.out
         assert "stack-old" in result.out
 
     def test_a_name_that_was_never_deployed_is_a_mistake(
-        self, run_typed: RunTyped, deployed_names: list[str]
+        self, run_fleet: RunFleet, deployed_names: list[str]
     ) -> None:
-        assert (run_typed("destroy", "--env", "dev", "--yes", "sentences").code, deployed_names) == (1, [])
+        assert (run_fleet("destroy", "--env", "dev", "--yes", "sentences").code, deployed_names) == (1, [])
 
     @pytest.mark.parametrize("selector", ["x*", "owner=x", "changed:main"])
     def test_nothing_is_deleted_by_a_selector_that_fits_nothing_or_by_changes(
-        self, run_typed: RunTyped, deployed_names: list[str], selector: str
+        self, run_fleet: RunFleet, deployed_names: list[str], selector: str
     ) -> None:
-        result = run_typed("destroy", "--env", "dev", "--yes", "old", selector)
+        result = run_fleet("destroy", "--env", "dev", "--yes", "old", selector)
         assert (result.code, deployed_names) == (1, [])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from tests.support.typed_command import RunTyped
+from tests.support.typed_command import RunFleet
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.endpoint.environment import environment_findings
 from triton_fleet.findings import FindingsError
@@ -65,10 +65,10 @@ def three(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     ],
 )
 def test_a_command_parses_each_file_once(
-    run_typed: RunTyped, three: FleetFolder, monkeypatch: pytest.MonkeyPatch, command: str
+    run_fleet: RunFleet, three: FleetFolder, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     counts = parse_counts(monkeypatch)
-    assert run_typed(*command.split()).code == 0
+    assert run_fleet(*command.split()).code == 0
     assert three.root / "model_specs/sentences.yaml" in counts
     assert set(counts.values()) == {1}
 

@@ -29,7 +29,7 @@ replace_file(Path(sys.argv[1]), "new")
 MAX_STEPS = 20
 
 
-def write_until_killed(file: Path, step: int) -> bool:
+def write_until_death(file: Path, step: int) -> bool:
     """Write in a process that is killed before its nth call of the system; whether it was."""
     process = subprocess.run([sys.executable, "-c", WRITER, str(file), str(step)], check=False)
     assert process.returncode in (0, -signal.SIGKILL)
@@ -42,7 +42,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_file_and_the_next_write_no
     file = tmp_path / "locks" / "any.lock.yaml"
     for step in range(1, MAX_STEPS):
         replace_file(file, "old")
-        has_died = write_until_killed(file, step)
+        has_died = write_until_death(file, step)
         assert file.read_text() in ("old", "new")
         replace_file(file, "newer")
         assert [path.name for path in file.parent.iterdir()] == [file.name]

@@ -31,11 +31,11 @@ class Machine:
         self.folder = folder
         monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
-    def docker(self, *, code: int = 0, seconds: float = 0, left: float = 60) -> Docker:
+    def docker(self, *, code: int = 0, seconds: float = 0, deadline: float = 60) -> Docker:
         script = self.folder / "docker"
         script.write_text(DOCKER.format(folder=self.folder, code=code, seconds=seconds))
         script.chmod(0o755)
-        return Docker(Deadline(left))
+        return Docker(Deadline(deadline))
 
     def export(self, *names: str) -> None:
         content = io.BytesIO()
@@ -87,7 +87,7 @@ def test_an_export_that_breaks_off_is_a_failure_and_no_list(machine: Machine) ->
 
 def test_a_call_that_takes_too_long_is_told_as_that(machine: Machine) -> None:
     with pytest.raises(BuildError) as error_info:
-        machine.docker(seconds=30, left=0.2).inspect("image")
+        machine.docker(seconds=30, deadline=0.2).inspect("image")
     assert error_info.value.problem.name == "time-out"
 
 

@@ -13,13 +13,13 @@ from triton_fleet.local.limitations import servable
 from triton_fleet.project.project import open_project
 
 
-def do_nothing(_: str) -> None:
+def skip_work(_: str) -> None:
     """A Python without any package."""
 
 
 def refusal_finding(*endpoints: str) -> Finding:
     with pytest.raises(FindingsError) as caught:
-        servable(open_project(ROOT, "dev", endpoints), named=True, find=do_nothing)
+        servable(open_project(ROOT, "dev", endpoints), named=True, find=skip_work)
     (finding,) = caught.value.findings
     return finding
 
@@ -42,7 +42,7 @@ def test_the_others_can_be_deployed_without_it() -> None:
 
 def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
     whole_project = open_project(ROOT, "dev")
-    project, (finding,) = servable(whole_project, named=False, find=do_nothing)
+    project, (finding,) = servable(whole_project, named=False, find=skip_work)
     assert (finding.code, finding.severity) == ("FL383", Severity.WARNING)
     assert finding.message.endswith("which is not installed; it is left out")
     assert {*whole_project.endpoints} - {*project.endpoints} == {"resnet-pt"}
@@ -50,20 +50,20 @@ def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
 
 def test_where_nothing_else_is_left_it_is_refused() -> None:
     with pytest.raises(FindingsError):
-        servable(open_project(ROOT, "dev", ["resnet-pt"]), named=False, find=do_nothing)
+        servable(open_project(ROOT, "dev", ["resnet-pt"]), named=False, find=skip_work)
 
 
 def test_nothing_is_said_of_other_endpoints_nor_where_it_is_installed() -> None:
     sentences, resnet = (open_project(ROOT, "dev", [text]) for text in ("sentence-embeddings", "resnet-pt"))
-    assert servable(sentences, named=True, find=do_nothing) == (sentences, [])
+    assert servable(sentences, named=True, find=skip_work) == (sentences, [])
     assert servable(resnet, named=True, find=lambda name: name) == (resnet, [])
 
 
 def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:
-    package = missing_package("pytorch", do_nothing)
+    package = missing_package("pytorch", skip_work)
     assert package is PACKAGES["pytorch"]
     assert package.problem == "TorchScript models need torch, which is not installed"
-    assert missing_package("onnxruntime", do_nothing) is None
+    assert missing_package("onnxruntime", skip_work) is None
 
 
 @pytest.mark.parametrize("page", ["tests/README.md", "docs/local.md", "examples/resnet_pt/README.md"])

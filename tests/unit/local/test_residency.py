@@ -42,7 +42,7 @@ class Memory:
     def run(self) -> Run:
         return self.present
 
-    def fetch(self, model: Model, others: Others) -> None:
+    def fetch(self, model: Model, rest: Others) -> None:
         may_load = self.may_load
         self.loading.release()
         may_load.wait(10)
@@ -55,8 +55,8 @@ class Memory:
         self.inside.append(model.target)
         self.loads.append(model.target)
 
-    def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
-        return len(loaded) < self.room
+    def fits(self, model: Model, models: Sequence[Model]) -> bool:
+        return len(models) < self.room
 
     def require_room(self, model: Model) -> None:
         if model.target == self.huge:

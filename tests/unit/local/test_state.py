@@ -55,14 +55,19 @@ def supervisor(pid: int) -> Supervisor:
     ],
 )
 def test_a_damaged_file_is_told_with_what_ends_the_process(state: LocalState, content: bytes) -> None:
-    with state.supervised(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
+    with (
+        state.supervised(threading.Event()),
+        process("-m", "triton_fleet.local", str(state.root)) as supervisor_process,
+    ):
         (state.folder / "supervisor.json").write_bytes(content)
         for look in (state.supervisor, lambda: stop_supervisor(state)):
             with pytest.raises(CannotRunError) as refusal:
                 look()
             assert refusal.value.problem.startswith(f"{state.folder}/supervisor.json is damaged (")
-            assert refusal.value.remedy == f"`kill {running.pid}` ends it; then run `fleet local up`"
-        assert running.poll() is None
+            assert (
+                refusal.value.remedy == f"`kill {supervisor_process.pid}` ends it; then run `fleet local up`"
+            )
+        assert supervisor_process.poll() is None
 
 
 def test_the_process_of_somebody_else_is_not_signalled(state: LocalState) -> None:
@@ -107,11 +112,14 @@ def test_what_a_killed_process_left_is_not_taken_for_its_successors(state: Local
 
 
 def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
-    with state.supervised(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
+    with (
+        state.supervised(threading.Event()),
+        process("-m", "triton_fleet.local", str(state.root)) as supervisor_process,
+    ):
         with pytest.raises(CannotRunError, match=r"supervisor.json does not exist") as refusal:
             stop_supervisor(state)
-        assert f"`kill {running.pid}`" in refusal.value.remedy
-        assert running.poll() is None
+        assert f"`kill {supervisor_process.pid}`" in refusal.value.remedy
+        assert supervisor_process.poll() is None
 
 
 def test_its_own_process_is_ended(state: LocalState) -> None:

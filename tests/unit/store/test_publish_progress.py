@@ -18,16 +18,16 @@ class WrittenText(io.StringIO):
 
     def __init__(self) -> None:
         super().__init__()
-        self._changed = threading.Condition()
+        self._change = threading.Condition()
 
     def write(self, text: str) -> int:
-        with self._changed:
-            self._changed.notify_all()
+        with self._change:
+            self._change.notify_all()
             return super().write(text)
 
     def shows(self, text: str) -> bool:
-        with self._changed:
-            return self._changed.wait_for(lambda: text in self.getvalue(), 10)
+        with self._change:
+            return self._change.wait_for(lambda: text in self.getvalue(), 10)
 
 
 def console(*, terminal: bool) -> tuple[OutputConsole, WrittenText]:

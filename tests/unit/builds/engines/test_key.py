@@ -21,11 +21,11 @@ BUILDS = st.builds(
 
 
 @given(BUILDS, BUILDS)
-def test_another_value_of_any_field_makes_another_key(one: EngineBuild, other: EngineBuild) -> None:
+def test_another_value_of_any_field_makes_another_key(first: EngineBuild, second: EngineBuild) -> None:
     for field in fields(EngineBuild):
-        value = getattr(other, field.name)
-        assume(value != getattr(one, field.name))
-        assert replace(one, **{field.name: value}).key != one.key
+        value = getattr(second, field.name)
+        assume(value != getattr(first, field.name))
+        assert replace(first, **{field.name: value}).key != first.key
 
 
 @given(BUILDS)

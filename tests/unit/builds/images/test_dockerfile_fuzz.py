@@ -72,11 +72,11 @@ def test_every_text_is_checked(text: str, arguments: dict[str, str]) -> None:
     st.sampled_from([" ", " \\\n", " \\\n# comment\n  ", "\t\\\r\n\n"]),
 )
 def test_instructions_that_are_written_are_read_again(
-    written: list[tuple[str, list[str]]], separator: str
+    instructions: list[tuple[str, list[str]]], separator: str
 ) -> None:
-    text = "".join(f"{keyword} {separator.join(words)}\n" for keyword, words in written)
+    text = "".join(f"{keyword} {separator.join(words)}\n" for keyword, words in instructions)
     read = parse_sample(f"FROM a\n{text}").instructions[1:]
-    assert [(instruction.keyword, instruction.raw.split()) for instruction in read] == written
+    assert [(instruction.keyword, instruction.raw.split()) for instruction in read] == instructions
 
 
 @given(st.lists(st.text(), min_size=1, max_size=5))

@@ -261,10 +261,12 @@ def test_any_names_are_paths(layers: list[list[str]]) -> None:
 
 
 @given(st.lists(st.sampled_from("abcd"), min_size=1), st.lists(st.sampled_from("abcd")))
-def test_a_backend_is_there_after_the_layer_that_last_named_it(added: list[str], removed: list[str]) -> None:
-    lower = [f"{BACKENDS}/{name}/model.py" for name in added]
-    upper = [f"{BACKENDS}/.wh.{name}" for name in removed]
-    expected_lines = tuple(sorted(set(added) - set(removed)))
+def test_a_backend_is_there_after_the_layer_that_last_named_it(
+    names: list[str], removed_names: list[str]
+) -> None:
+    lower = [f"{BACKENDS}/{name}/model.py" for name in names]
+    upper = [f"{BACKENDS}/.wh.{name}" for name in removed_names]
+    expected_lines = tuple(sorted(set(names) - set(removed_names)))
     assert (facts_of_paths([lower, upper]).backends or ()) == expected_lines
 
 
