@@ -43,7 +43,7 @@ def onnx_of(berts: DeployedExample) -> bytes:
 
 
 def expected_outputs(berts: DeployedExample, ids: Array, mask: Array) -> dict[str, Any]:
-    """What the ONNX model computes, without Triton."""
+    """The values that the ONNX model computes, without Triton."""
     ort: Any = onnxruntime
     session = ort.InferenceSession(onnx_of(berts), providers=["CPUExecutionProvider"])
     names = ["output", "pooled_output"]

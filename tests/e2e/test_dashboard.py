@@ -94,7 +94,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 @pytest.fixture(scope="module")
 def sections(page: Path, browser: Browser) -> list[tuple[str, str]]:
-    """What the browser made of each widget, with its heading."""
+    """The panels that the browser made of widgets, each with its heading."""
     matches = re.findall(r"<section.*?</section>", browser.load(page).dom, re.DOTALL)
     return [(re.findall(r"<h2>(.*?)</h2>", section)[0], section) for section in matches]
 

@@ -1,4 +1,4 @@
-"""What a deploy finds in an account: stacks under way, stuck or never made, and bootstraps of any age."""
+"""States of an account that a deploy finds: stacks under way, stuck or never made, and bootstraps of any age."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
 
 
 def run(python: Path, *arguments: str, folder: Path | str = "/") -> str:
-    """What a Python prints, without this tree on its path; node is that of the tests."""
+    """The output of a Python, without this tree on its path; node is that of the tests."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     variables["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{variables['PATH']}"
     command = [str(python), *arguments]

@@ -1,4 +1,4 @@
-"""What waits for an endpoint that scales: deploys, rollbacks that are continued, and deletions."""
+"""Waits for an endpoint that scales: deploys, rollbacks that are continued, and deletions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from triton_fleet.findings import CannotRunError, FindingsError
 
 
 class Notices(list[str]):
-    """What is shown during a wait; the instances serve as soon as something is."""
+    """The text of a wait; the instances serve as soon as something is shown."""
 
     def __init__(self, host: RecordingHost) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What Foundation makes for engines, in the embedded AWS: its projects build them, by way of a job too."""
+"""Foundation's projects for engines, in the embedded AWS: they build them, by way of a job too."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def bucket(aws_url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -
 
 
 def output_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
-    """What a command prints."""
+    """The output of a command."""
     app([*arguments, "--env", "dev"], standalone_mode=False)
     return capsys.readouterr().out.splitlines()
 

@@ -65,7 +65,7 @@ def test_a_job_of_sagemaker_builds_the_engine_on_a_gpu_of_the_endpoints_own_fami
 
 
 def probabilities(root: Path, encoded_content: bytes) -> Array:
-    """What Inception makes of an image, computed without Triton from the pixels of the stand-in for DALI."""
+    """Inception's answer to an image, computed without Triton from the pixels of the stand-in for DALI."""
     models = root / "examples/gpu_ensembles/models/image"
     dali = Graph(read_pipeline((models / "dali/1/model.dali").read_bytes()))
     pixels = dali.run({"DALI_INPUT_0": np.frombuffer(encoded_content, np.uint8)})[0]

@@ -23,7 +23,7 @@ UNSHARE = ["unshare", "--map-root-user", "--net", "--mount"]
 
 @pytest.fixture(scope="module")
 def attack_results() -> AttackResults:
-    """What pages have read."""
+    """The text that pages have read."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium on this machine")

@@ -1,4 +1,4 @@
-"""What goes wrong with one target of a multi-model endpoint is said by its name and harms no other."""
+"""A fault of one target of a multi-model endpoint is said by its name and harms no other."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Shell:
         self.folder, self._bin = folder, python.parent
 
     def run(self, *command: str, **settings: str) -> str:
-        """What a command prints; it must end with 0."""
+        """The output of a command; it must end with 0."""
         path = f"{self._bin}{os.pathsep}{os.environ['PATH']}"
         variables = {**os.environ, **settings, "PATH": path}
         process = subprocess.run(
@@ -118,7 +118,7 @@ class Shell:
         return list(output["data"])
 
     def answer(self) -> str:
-        """What the endpoint answers."""
+        """The endpoint's answer."""
         return self.run("fleet", "invoke", "length", "--input", 'TEXT=[["seven"], ["eight"]]')
 
 

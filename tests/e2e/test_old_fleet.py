@@ -1,4 +1,4 @@
-"""What the fleet that serves needs outlives it, and nothing else of its stack fails while it is in progress.
+"""The needs of the fleet that serves outlive it, and nothing else of its stack fails while it is in progress.
 
 The embedded AWS deploys synthesised templates, in which something without effect stands for the custom resources.
 """

@@ -1,4 +1,4 @@
-"""What a release publishes, and the workflow that does."""
+"""The files that a release publishes, and the workflow that does."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def clone(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def compute_scores(images: Array) -> Array:
-    """What torch computes, without Triton."""
+    """The scores that torch computes, without Triton."""
     with torch.inference_mode():
         answer: Array = torch.jit.load(str(MODEL))(torch.from_numpy(images)).numpy()
     return answer

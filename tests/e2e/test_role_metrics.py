@@ -57,7 +57,7 @@ class MeasuredRole:
         return {metric["Namespace"] for metric in self.zoo.client("cloudwatch").list_metrics()["Metrics"]}
 
     def missing_permissions(self) -> object:
-        """What the status says."""
+        """The metrics that the status names."""
         (report,) = self.zoo.host.report()
         return report["missing_permissions"]
 

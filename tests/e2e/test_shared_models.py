@@ -77,7 +77,7 @@ class SharedModels:
         return 200, {output["name"]: output for output in document["outputs"]}
 
     def result(self, model: str, name: str, text: str | bytes, version: int | None = None) -> Any:
-        """What a Python model answers to its only input."""
+        """A Python model's answer to its only input."""
         data = [text if isinstance(text, str) else text.decode()]
         status, outputs = self.ask(model, {name: {**BYTES, "data": data}}, version)
         return json.loads(outputs["result"]["data"][0]) if status == 200 else outputs

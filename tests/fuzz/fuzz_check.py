@@ -90,7 +90,7 @@ def one_input(data: bytes, seconds: float = HANG) -> None:
 
 
 def run_check(root: Path) -> list[Finding]:
-    """What `fleet check` finds, of the spec as an endpoint and as a file that lies anywhere."""
+    """Findings of `fleet check`, of the spec as an endpoint and as a file that lies anywhere."""
     try:
         project = open_project(root, "dev")
     except FindingsError as error:
@@ -105,7 +105,7 @@ def run_check(root: Path) -> list[Finding]:
 
 
 def _resolve(root: Path) -> None:
-    """What a deploy would begin with."""
+    """The bytes that a deploy would begin with."""
     try:
         resolve_project(open_project(root, "dev"))
     except FindingsError as error:
@@ -216,7 +216,7 @@ def _word(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
 
 
 def _value(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
-    """What stands behind a colon becomes something else: a word, a long number, or what stands elsewhere."""
+    """Values behind a colon become something else: a word, a long number, or what stands elsewhere."""
     places = [at for at in range(len(data)) if data.startswith(b": ", at)]
     if not places:
         return data

@@ -1,4 +1,4 @@
-"""What several modules ask for: embedded AWS services, and two accounts with an endpoint to promote."""
+"""Fixtures of several modules: embedded AWS services, and two accounts with an endpoint to promote."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Case:
 
     @property
     def target(self) -> str:
-        """What the archive is called."""
+        """The name of the archive."""
         return f"{self.id}.tar.gz"
 
     def write(self, folder: Path) -> Path:

@@ -49,7 +49,7 @@ class Builds:
         return name
 
     def refusal(self, name: str, **properties: Any) -> str:
-        """What CloudFormation says of a project that cannot be made."""
+        """CloudFormation's reason why a project cannot be made."""
         self._create(name, {}, **properties)
         with suppress(WaiterError):
             self._stacks.get_waiter("stack_create_complete").wait(
@@ -104,7 +104,7 @@ class Builds:
             pause.wait(0.02)
 
     def lines(self, build: Mapping[str, Any]) -> list[str]:
-        """What it has said, without what CodeBuild's agent says."""
+        """Lines of its log, without those of CodeBuild's agent."""
         try:
             answer = self._logs.get_log_events(
                 logGroupName=build["logs"]["groupName"],

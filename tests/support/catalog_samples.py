@@ -53,7 +53,7 @@ FILES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What the program ended with and printed."""
+    """The program's exit code and output."""
 
     code: int
     lines: list[str]
@@ -164,7 +164,7 @@ class CatalogSamples:
         return self._save("prices.json", document | changes)
 
     def quota_list(self, *names: str, service: str = "sagemaker") -> Path:
-        """What Service Quotas answers."""
+        """The answer of Service Quotas."""
         quotas = [{"ServiceCode": service, "QuotaCode": "L-1", "QuotaName": name} for name in names]
         return self._save("quotas.json", {"Quotas": quotas})
 

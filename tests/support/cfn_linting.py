@@ -1,4 +1,4 @@
-"""What cfn-lint finds in templates."""
+"""Findings of cfn-lint in templates."""
 
 from __future__ import annotations
 

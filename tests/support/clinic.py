@@ -56,7 +56,7 @@ class Clinic:
         self.stacks.api.get_waiter("stack_delete_complete").wait(StackName=name, WaiterConfig={"Delay": 0.02})
 
     def log(self, *lines: str, stream: str = "AllTraffic/i-0123456789abcdef0", group: str = GROUP) -> None:
-        """What the container of one instance has written just now."""
+        """Lines that the container of one instance has written just now."""
         logs, current_number = client(self.aws, "logs"), int(time.time() * 1000)
         if group not in [log_group["logGroupName"] for log_group in logs.describe_log_groups()["logGroups"]]:
             logs.create_log_group(logGroupName=group)

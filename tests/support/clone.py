@@ -96,5 +96,5 @@ def make_clone(folder: Path, *, validates: bool = False) -> Clone:
 
 
 def interrupt(process: subprocess.Popen[str]) -> None:
-    """What Ctrl-C in a terminal does: SIGINT to the foreground process group."""
+    """Ctrl-C in a terminal: SIGINT to the foreground process group."""
     os.killpg(process.pid, signal.SIGINT)

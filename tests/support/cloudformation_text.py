@@ -1,4 +1,4 @@
-"""What CloudFormation makes of a value, by its user guide: an oracle for what searches templates.
+"""CloudFormation's result of a value, by its user guide: an oracle for what searches templates.
 
 Sources: intrinsic-function-reference-{sub,join,if,select,split,ref}.html and pseudo-parameter-reference.html.
 """

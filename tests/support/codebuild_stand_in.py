@@ -111,7 +111,7 @@ class StandInCodeBuild:
 
 
 def refusal(code: str, message: str = "no", status: int = 400) -> ClientError:
-    """What AWS answers."""
+    """The answer of AWS."""
     answer: Any = {
         "Error": {"Code": code, "Message": message},
         "ResponseMetadata": {"HTTPStatusCode": status},

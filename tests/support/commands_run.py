@@ -17,7 +17,7 @@ PROGRAMS = ("fleet", "python")
 
 
 class CommandsRun:
-    """What was run, and ended with 0, since the tests of a module began."""
+    """Commands that were run, and ended with 0, since the tests of a module began."""
 
     def __init__(self) -> None:
         self.calls: list[list[str]] = []

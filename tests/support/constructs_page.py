@@ -114,7 +114,7 @@ def describe_call(documentation: object, call: Callable[..., Any]) -> str:
 
 
 def _keys(documentation: object) -> dict[str, str]:
-    """What the spec says of its keys, for props that are called as they are."""
+    """The spec's description of its keys, for props that are called as they are."""
     model = SPEC_MODELS.get(getattr(documentation, "__name__", ""))
     model_fields = model.model_fields.items() if model else ()
     return {
@@ -144,7 +144,7 @@ def _prose(doc: str) -> str:
 
 
 def _arguments(doc: str) -> dict[str, str]:
-    """What a docstring says of each argument or attribute."""
+    """A docstring's description of each argument or attribute."""
     result, name, section = dict[str, str](), "", ""
     for line in doc.splitlines():
         if heading := _SECTION.match(line):

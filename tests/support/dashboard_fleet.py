@@ -39,7 +39,7 @@ ENDPOINT, VARIANT = "sentences", "AllTraffic"
 
 @dataclass
 class DashboardFleet:
-    """What is measured, and where the `fleet` command finds it."""
+    """The measurements, and where the `fleet` command finds them."""
 
     folder: FleetFolder
     aws: EmbeddedAws

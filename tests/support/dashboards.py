@@ -38,7 +38,7 @@ class Dashboard:
         return [widget["properties"]["markdown"] for widget in self.widgets if widget["type"] == "text"]
 
     def lines(self, title: str) -> dict[str, str]:
-        """What a graph shows, by its label: an expression, or a metric with its statistic."""
+        """Metrics of a graph, by label: an expression, or a metric with its statistic."""
         return {
             options["label"]: options.get("expression", f"{' '.join(path[1:2])} {options.get('stat')}")
             for *path, options in self.graphs[title]["metrics"]

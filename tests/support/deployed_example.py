@@ -111,7 +111,7 @@ class DeployedExample:
 def deploy_example(
     example: Example, runtime: TritonRuntime, folder: Path, limits: LocalLimits
 ) -> Iterator[DeployedExample]:
-    """What the shipped files lead to is published and served; of its stack there are endpoint and role."""
+    """The stack of the shipped files is published and served; of it there are endpoint and role."""
     recorder, state = Recorder(), LocalState(folder)
     host = TritonHost(
         state,

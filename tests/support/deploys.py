@@ -63,7 +63,7 @@ class Deploys:
         return process.stdout
 
     def deploy_stack(self, name: str) -> None:
-        """What `deploy` has the CDK do for one stack, from an assembly that this process makes.
+        """The CDK's part of `deploy` for one stack, from an assembly that this process makes.
 
         Nothing is published. It takes a quarter of a deploy's processor time.
         """
@@ -155,7 +155,7 @@ class Deploys:
         return len(self.client("cloudformation").describe_stack_events(StackName=stack)["StackEvents"])
 
     def keys(self, prefix: str) -> list[str]:
-        """What lies in the artifact bucket, which may not be there yet."""
+        """Keys in the artifact bucket, which may not be there yet."""
         s3 = self.client("s3")
         if BUCKET not in [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]:
             return []
@@ -163,7 +163,7 @@ class Deploys:
         return [content["Key"] for content in objects.get("Contents", [])]
 
     def model_data(self) -> str:
-        """What the deployed endpoint's Model names."""
+        """The model data that the deployed endpoint's Model names."""
         sagemaker = self.client("sagemaker")
         endpoint = sagemaker.describe_endpoint(EndpointName="sentences")
         config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])

@@ -27,7 +27,7 @@ BUILD = (
 
 @dataclass
 class DockerCalls:
-    """What was called last: its exit code, stdout and stderr."""
+    """The last call's exit code, stdout and stderr."""
 
     folder: Path
     capture: pytest.CaptureFixture[bytes]
@@ -68,7 +68,7 @@ class DockerCalls:
         return output
 
     def refusal(self, dockerfile: str, *options: str) -> str:
-        """What a build that fails writes last, without the name of the stand-in."""
+        """The last lines of a build that fails, without the name of the stand-in."""
         assert self.try_build(dockerfile, *options) == 1
         errors = [line for line in self.err.splitlines() if ": ERROR: " in line]
         return "\n".join(line.partition(": ERROR: ")[2] for line in errors)

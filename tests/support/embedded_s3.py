@@ -67,7 +67,7 @@ class Upload:
 
 @contextmanager
 def refuse_requests(status: int, code: str, message: str | None = None) -> Iterator[None]:
-    """What happens within is refused by S3 like this."""
+    """Requests within are refused by S3 like this."""
     with pytest.raises(ClientError, match=message) as refusal:
         yield
     response = refusal.value.response

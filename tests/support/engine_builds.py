@@ -160,7 +160,7 @@ class EngineStore:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process finds: an A10G, the image's TensorRT, and no AWS but the embedded one."""
+        """The environment of a process: an A10G, the image's TensorRT, and no AWS but the embedded one."""
         path = os.pathsep.join([str(ENGINE_TOOLS), str(Path(sys.executable).parent), os.environ["PATH"]])
         return {
             "PATH": path,

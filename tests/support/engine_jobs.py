@@ -90,7 +90,7 @@ class ScriptedSageMaker:
         return f"engines/jobs/{self.name}/"
 
     def leaves(self, plan: bytes = b"a plan", **changes: Any) -> None:
-        """What SageMaker uploads of the container's output, in the folders that it makes of it."""
+        """Files that SageMaker uploads of the container's output, in the folders that it makes of it."""
         below = "output/" if self.kind == "processing" else f"output/{self.name}/output/model/"
         record = {
             "key": self.request.key,

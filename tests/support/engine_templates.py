@@ -1,4 +1,4 @@
-"""What Foundation has for builds of engines and images, read off its template."""
+"""Foundation's parts for builds of engines and images, read off its template."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Request:
 
 @dataclass
 class Answer:
-    """What is answered."""
+    """The answer."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -48,7 +48,7 @@ RequestMatch = Callable[[Request], bool]
 
 @dataclass
 class Fault:
-    """What befalls the first `times` of the requests that are meant.
+    """The fate of the first `times` of the requests that are meant.
 
     `answer` of none breaks the connection in the middle of the request, one that gives none after it.
     """
@@ -137,7 +137,7 @@ class FaultyS3:
             return sum(map(expected_value, self.requests))
 
     def fault_of(self, request: Request) -> Fault | None:
-        """What is to befall a request that has just come, if anything."""
+        """The fault of a request that has just come, if any."""
         with self._lock:
             self.requests.append(request)
             faults = (fault for fault in self._faults if fault.hits < fault.times and fault.matches(request))

@@ -1,4 +1,4 @@
-"""What a command line says, by the parsers of those who would run it: `fleet`'s own, make's and botocore's."""
+"""The meaning of a command line, by the parsers of those who would run it: `fleet`'s own, make's and botocore's."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def spelled_out(text: str) -> Iterator[str]:
 
 
 def form(call: list[str], *, complete: bool = True) -> Form:
-    """What a call does, by the parser of `fleet`; of Python which script it runs, of another program its words.
+    """The effect of a call, by the parser of `fleet`; of Python which script it runs, of another program its words.
 
     Raises:
         WrongCommandError: `fleet` has no such command or option, or, of a complete one, an argument is missing.

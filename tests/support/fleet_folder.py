@@ -70,11 +70,11 @@ class FleetFolder:
         return resolve_project(open_project(self.root, environment, endpoints)).endpoints[0]
 
     def warnings(self, environment: str = "dev") -> tuple[Finding, ...]:
-        """What is doubtful about an environment that can be resolved."""
+        """Warnings about an environment that can be resolved."""
         return resolve_project(open_project(self.root, environment)).warnings
 
     def findings(self, environment: str = "dev", *endpoints: str) -> list[Finding]:
-        """What is wrong; empty where nothing is."""
+        """Findings of an environment; empty where nothing is wrong."""
         try:
             resolve_project(open_project(self.root, environment, endpoints))
         except FindingsError as error:

@@ -43,5 +43,5 @@ class GitRepository:
         self.git("checkout", "--quiet", "-b", name)
 
     def diff(self, reference: str = "main") -> list[str]:
-        """What `git diff --name-only` prints, a line each."""
+        """The output of `git diff --name-only`, a line each."""
         return self.git("diff", "--name-only", reference).splitlines()

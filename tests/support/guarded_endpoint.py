@@ -260,7 +260,7 @@ class GuardedEndpoint:
     def answer(
         self, event: Mapping[str, Any], clients: Clients | None = None, *, is_late: bool = False
     ) -> dict[str, Any]:
-        """What the framework answers CloudFormation."""
+        """The framework's answers to CloudFormation."""
         environ = {"BUCKET": BUCKET, "SECONDS": str(SECONDS_TO_WAIT)}
         client = clients or self.account.plain
         started_names = {

@@ -121,7 +121,7 @@ class GuardedStack:
         return result
 
     def tracked_values(self) -> dict[str, float]:
-        """What scales the endpoint: each metric's target value."""
+        """The metrics that scale the endpoint, each with its target value."""
         return {
             item["TargetTrackingScalingPolicyConfiguration"]["CustomizedMetricSpecification"][
                 "MetricName"
@@ -151,7 +151,7 @@ class GuardedStack:
         return "Contents" in self.s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix)
 
     def type(self) -> str:
-        """What the endpoint runs on."""
+        """The machine that the endpoint runs on."""
         config = self.sagemaker.describe_endpoint(EndpointName=self.name)["EndpointConfigName"]
         [variant] = self.sagemaker.describe_endpoint_config(EndpointConfigName=config)["ProductionVariants"]
         return str(variant["InstanceType"])

@@ -43,7 +43,7 @@ def image_findings(
     mode: Mode = Mode.SINGLE,
     allowed_lines: Sequence[str] = ("docker.io", "evil.example", "nvcr.io", "ghcr.io"),
 ) -> list[Finding]:
-    """What the checks find in a folder; the n-th build argument is at line n of the spec.
+    """Findings of a folder; the n-th build argument is at line n of the spec.
 
     Images of the `allowed` registries may be read.
     """

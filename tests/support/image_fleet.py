@@ -74,7 +74,7 @@ class ImageFleet:
         return result.stdout
 
     def template(self) -> Any:
-        """What the CDK app declares for the endpoint."""
+        """The CDK app's declaration of the endpoint."""
         fleet = resolve_project(open_project(self.folder.root, "dev"))
         app = App(outdir=str(self.folder.root / "cdk.out"))
         add_fleet(app, fleet)

@@ -99,7 +99,7 @@ class Jobs:
             pause.wait(0.02)
 
     def lines(self, kind: Kind, name: str) -> list[str]:
-        """What a job has said, after the note that it runs here."""
+        """The lines of a job, after the note that it runs here."""
         group = f"/aws/sagemaker/{kind.capitalize()}Jobs"
         try:
             log_streams = self.logs.describe_log_streams(logGroupName=group, logStreamNamePrefix=f"{name}/")

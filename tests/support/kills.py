@@ -28,7 +28,7 @@ GUARD = "guard"
 
 
 class Victims(StrEnum):
-    """What is killed."""
+    """The processes that are killed."""
 
     WHOLE_GROUP = "the command and all that it started"
     COMMAND = "the command alone: its guard is left to end the CDK CLI"
@@ -135,7 +135,7 @@ def ends_before_step(action: Callable[[], object], step: int, is_step: Step = is
 
 
 def _victims(process: subprocess.Popen[str], victims: Victims) -> list[psutil.Process]:
-    """What is to be killed; the command stands still meanwhile, so that nothing is started unseen."""
+    """The processes to kill; the command stands still meanwhile, so that nothing is started unseen."""
     if process.poll() is not None:
         return []
     command = psutil.Process(process.pid)

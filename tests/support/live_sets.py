@@ -62,7 +62,7 @@ class Live:
         return add_archive(self.s3, self.set, archive, version, self.source(text))
 
     def refusal(self, **options: Any) -> str:
-        """What an addition is refused for."""
+        """The reason why an addition is refused."""
         before = self.targets()
         with pytest.raises(FindingsError) as refusal:
             self.add(**options)

@@ -1,4 +1,4 @@
-"""What a person changes by hand of the deployed endpoint `sentences` and of what its environment shares."""
+"""Changes by hand of the deployed endpoint `sentences` and of what its environment shares."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class NewSpecs:
     def text(
         self, folder: Path | str | None = None, mode: Mode | None = None, profiles: Sequence[str] = ()
     ) -> str:
-        """What is proposed, having been written."""
+        """The proposal, having been written."""
         file = new_file(self.fleet.root, NAME)
         projects = projects_with(Fleet(self.fleet.root), NAME)
         text = proposed_spec(NAME, file, str(folder or self.models), projects, mode, profiles)
@@ -102,7 +102,7 @@ class NewSpecs:
         return open_project(self.fleet.root, environment, [NAME]).load(NAME).spec
 
     def findings(self) -> list[Finding]:
-        """What `fleet check` finds in all environments, except the lock that is not there yet."""
+        """Findings of `fleet check` in all environments, except the lock that is not there yet."""
         actual_findings = [
             finding
             for name in environment_names(self.fleet.root)

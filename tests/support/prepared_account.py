@@ -119,7 +119,7 @@ class PreparedAccount:
         return self.watch.client(service)
 
     def prepare(self) -> None:
-        """What endpoints need of an account: bootstrap, Foundation, bucket, room for instances."""
+        """Needs of endpoints in an account: bootstrap, Foundation, bucket, room for instances."""
         self.bootstrap()
         self.stacks.create("triton-fleet-dev", {"Topic": TOPIC})
         self.client("s3").create_bucket(Bucket=BUCKET)

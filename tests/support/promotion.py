@@ -133,7 +133,7 @@ class Promotion:
         return endpoint
 
     def serve(self, endpoint: ResolvedEndpoint) -> None:
-        """What the endpoint's stack would declare, anew."""
+        """The declarations of the endpoint's stack, made anew."""
         sagemaker, suffix = self.sagemaker, endpoint.archives[0].digest[-8:]
         source: Any = {"S3DataSource": {"S3Uri": endpoint.model_data_url, "S3DataType": "S3Prefix"}}
         source["S3DataSource"]["CompressionType"] = "None"

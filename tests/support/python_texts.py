@@ -1,4 +1,4 @@
-"""What a Python file has to read: its comments, docstrings and other strings, without the code in them."""
+"""The text of a Python file: its comments, docstrings and other strings, without the code in them."""
 
 from __future__ import annotations
 

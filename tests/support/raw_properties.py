@@ -37,6 +37,6 @@ def variant(name: str, value: object) -> list[dict[str, Any]]:
 
 
 def raw_message(code: str, cloudformation: dict[str, Any]) -> tuple[str, str]:
-    """What a rule says and advises of the one problem that it finds."""
+    """The message and the advice of a rule for the one problem that it finds."""
     (problem,) = case(cloudformation).problems(rules()[code])
     return problem.message, problem.hint

@@ -1,4 +1,4 @@
-"""What real DALI makes of images on a CPU: `real_dali.json`, which this file wrote where nvidia-dali-cuda120 2.4.0 was installed.
+"""Real DALI's answers to images on a CPU: `real_dali.json`, which this file wrote where nvidia-dali-cuda120 2.4.0 was installed.
 
 DALI 1.53.0 writes the same file but for its version. To write it again: python -m tests.support.real_dali
 """

@@ -131,7 +131,7 @@ def serve_without_guard() -> Iterator[int]:
 
 
 def attack(browser: str, dns: ChangingDns, port: int, path: str) -> dict[str, list[str]]:
-    """What a page of NAME reads of a port of this machine, and which answers its name had."""
+    """The text that a page of NAME reads of a port of this machine, and which answers its name had."""
     dns.address = PAGES
     dns.answers.clear()
     with pages(port, dns) as (report, text), tempfile.TemporaryDirectory() as profile:

@@ -57,15 +57,15 @@ def ensemble(*steps: str, name: str = "both", size: int = 8) -> dict[str, str]:
 
 
 def judgement(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> LoadPlan:
-    """What the container makes of them."""
+    """The files that the container makes of them."""
     return plan_load(contents(files), setting)
 
 
 def errors(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> list[Finding]:
-    """What keeps it from loading them."""
+    """The reason why they are not loaded."""
     return [finding for finding in judgement(files, setting).findings if finding.severity is Severity.ERROR]
 
 
 def warnings(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> list[Finding]:
-    """What is doubtful."""
+    """The doubt about them."""
     return [finding for finding in judgement(files, setting).findings if finding.severity is Severity.WARNING]

@@ -115,7 +115,7 @@ class Router:
             return RouterAnswer(answer.status, dict(answer.getheaders()), answer.read())
 
     def lines(self) -> list[dict[str, Any]]:
-        """What the log says of each request."""
+        """The log's line of each request."""
         stream = io.StringIO()
         log = Log(stream)
         for line in self.log.read_text().splitlines():

@@ -31,7 +31,7 @@ def model_error(status: int, message: str = "no") -> ClientError:
 
 
 def unknown_output(_: str | None) -> Arrays:
-    """What every loaded model says to the request that warms it; seen of Triton 24.10."""
+    """The answer of every loaded model to the request that warms it; seen of Triton 24.10."""
     raise model_error(
         400, "{\"error\":\"unexpected inference output 'triton-fleet-warm' for model 'double'\"}"
     )
@@ -115,7 +115,7 @@ class SampledEndpoint:
         }
 
     def begin_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """What the framework gives `is_complete`: the request with the answer of `handler`."""
+        """The framework's event for `is_complete`: the request with the answer of `handler`."""
         return {**event, **handler(event, self, self.client, {"SECONDS": SECONDS})}
 
     def look_event(self, event: dict[str, Any]) -> dict[str, Any]:

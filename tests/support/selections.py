@@ -1,4 +1,4 @@
-"""What arguments select in the environment `dev` of a fleet, and for which environments all specs are read."""
+"""Endpoints that arguments select in the environment `dev`, and for which environments all specs are read."""
 
 from __future__ import annotations
 

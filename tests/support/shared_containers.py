@@ -114,7 +114,7 @@ def require_nginx() -> tuple[str, str]:
 
 
 def nginx_version() -> str:
-    """What this machine's nginx calls itself."""
+    """The name by which this machine's nginx calls itself."""
     nginx, _ = require_nginx()
     process = subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True)
     return process.stderr.strip().partition(": ")[2]
@@ -128,7 +128,7 @@ def joins_repeated_headers() -> bool:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client gets."""
+    """The answer that a client gets."""
 
     status: int
     type: str

@@ -56,7 +56,7 @@ def properties(environment: str, endpoint: str, kind: str) -> list[dict[str, Any
 
 
 def served(environment: str, endpoint: str) -> dict[str, Any]:
-    """What SageMaker is told to serve, and what lies in the archives."""
+    """The settings that SageMaker is given, and the files in the archives."""
     (model,) = properties(environment, endpoint, "Model")
     (config,) = properties(environment, endpoint, "EndpointConfig")
     (name,) = (entry["EndpointName"] for entry in properties(environment, endpoint, "Endpoint"))
@@ -85,7 +85,7 @@ def served(environment: str, endpoint: str) -> dict[str, Any]:
 
 
 def differences(endpoint: str) -> dict[str, Different]:
-    """What is another in every shipped multi-model endpoint, than in its source."""
+    """Differences of every shipped multi-model endpoint from its source."""
     variables = {
         "ALLOW_METRICS": "true",
         "CLOUDWATCH_LOG_GROUP": f"/triton-fleet/{endpoint}/metrics",
@@ -144,7 +144,7 @@ def describe_value(value: Any) -> str:
 
 
 def policies(environment: str, endpoint: str) -> list[dict[str, Any]]:
-    """What each of its scaling policies tracks, and how."""
+    """The metric that each of its scaling policies tracks, and how."""
     entries = properties(environment, endpoint, "ScalingPolicy")
     return [entry["TargetTrackingScalingPolicyConfiguration"] for entry in entries]
 
@@ -182,7 +182,7 @@ def configuration(file: Path) -> dict[str, Any]:
 
 
 def trtexec(environment: str, endpoint: str) -> dict[str, Any]:
-    """What builds its one engine; each key begins with `trtexec: `."""
+    """The options that build its one engine; each key begins with `trtexec: `."""
     (resolved_endpoint,) = resolve_project(open_project(ROOT, environment, [endpoint])).endpoints
     report: dict[str, Any] = {"others": set(), "precision": "fp32", "workspace": ""}
     of_shapes = {"--minShapes": "smallest", "--optShapes": "usual", "--maxShapes": "largest"}

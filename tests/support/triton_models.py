@@ -122,7 +122,7 @@ def is_session_over(session: int) -> bool:
 
 
 def shared_memory(process: ProcessGroup) -> list[Path]:
-    """What is left in shared memory of a server, and of no other."""
+    """Files in shared memory of a server, and of no other."""
     return list(SHARED_MEMORY.glob(f"{process.shm_prefix}*"))
 
 

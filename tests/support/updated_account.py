@@ -20,7 +20,7 @@ ROLLOUT = "{strategy: canary, canary: 50%, bake: 5m}"
 
 @dataclass(frozen=True, kw_only=True)
 class ServedState:
-    """What the account says of the endpoint."""
+    """The account's description of the endpoint."""
 
     endpoint: dict[str, Any]
     config: dict[str, Any]
@@ -63,7 +63,7 @@ class Account:
         self.deploys.folder.spec("".join(lines), base=base)
 
     def deployed_with(self, **changes: Any) -> ServedState:
-        """What a test begins with; nothing is deployed where that is there already."""
+        """The deployment that a test begins with; nothing is deployed where that is there already."""
         self.change(**changes)
         return self.served() if self._answer_text() == self._previous_answer else self.serving_state()
 

@@ -103,7 +103,7 @@ class Zoo:
             raise
 
     def container(self) -> dict[str, Any]:
-        """What its model runs."""
+        """The version of its model that runs."""
         url = f"s3://{BUCKET}/{PREFIX}"
         return {"Image": IMAGE, "Mode": "MultiModel", "ModelDataUrl": url, "Environment": ENVIRONMENT}
 
@@ -148,7 +148,7 @@ class Zoo:
         self.s3.delete_object(Bucket=BUCKET, Key=f"{PREFIX}{target}")
 
     def call(self, target: str, x: float = 1.0) -> float:
-        """What a target makes of x."""
+        """The numbers that a target makes of x."""
         tensor = {"name": "x", "shape": [1, 2], "datatype": "FP32", "data": [x, x]}
         answer = self.runtime.invoke_endpoint(
             EndpointName=ENDPOINT,
@@ -176,7 +176,7 @@ class Zoo:
         return self.state.endpoint_log(str(self.report()["log"]))
 
     def states(self) -> dict[str, str]:
-        """What is known of each target."""
+        """The facts of each target."""
         return {model["target"]: model["state"] for model in self.report()["models"]}
 
     @property

@@ -22,7 +22,7 @@ def graph(name: str) -> Path:
 
 
 def shipped_input() -> Array:
-    """What onnx's own tests feed such a graph: onnx/backend/test/runner, `generate_dummy_data`."""
+    """Inputs as onnx's own tests feed them: onnx/backend/test/runner, `generate_dummy_data`."""
     count = np.prod(PIXELS)
     return (np.arange(count).reshape(PIXELS) / count).astype(np.float32)
 

@@ -20,7 +20,7 @@ def copy_repository(target: Path) -> Path:
 
 
 def make_models(into: Path) -> str:
-    """What the script says, up to the colon."""
+    """The script's message, up to the colon."""
     command: list[str | Path] = [sys.executable, EXAMPLE / "make_models.py", "--into", into]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return output.partition(":")[0]

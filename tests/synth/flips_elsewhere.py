@@ -88,7 +88,7 @@ def shared_repository(folder: FleetFolder, environment: str) -> object:
 
 
 def limits(folder: FleetFolder, environment: str) -> object:
-    """What the local endpoints may take."""
+    """The values that the local endpoints may take."""
     return Limits(folder.root)()
 
 

@@ -1,4 +1,4 @@
-"""What each role of a template may do and who may take it on, as rows to read."""
+"""Permissions of each role of a template and who may take it on, as rows to read."""
 
 from __future__ import annotations
 

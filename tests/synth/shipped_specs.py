@@ -37,7 +37,7 @@ def deployed_spec(root: Path, environment: str) -> dict[str, Any]:
 
 
 def assembly(root: Path, environment: str, folder: str) -> CloudAssembly:
-    """What synth writes for a fleet folder, with the settings of `cdk.json` as the CDK CLI gives them."""
+    """Templates that synth writes for a fleet folder, with the settings of `cdk.json` as the CDK CLI gives them."""
     app = App(outdir=folder, context=json.loads((ROOT / "cdk.json").read_text())["context"])
     add_fleet(app, resolve_project(open_project(root, environment)))
     return app.synth()

@@ -66,7 +66,7 @@ def trusts(template: Template) -> dict[str, list[dict[str, Any]]]:
 
 
 def role_statements(template: Template, role: str) -> dict[str, tuple[Any, ...]]:
-    """What a role may do: action, resource and condition by statement."""
+    """Permissions of a role: action, resource and condition by statement."""
     roles = template.find_resources("AWS::IAM::Role")
     (id,) = [id for id, entry in roles.items() if entry["Properties"].get("RoleName") == NAMES[role]]
     (policy,) = [

@@ -1,4 +1,4 @@
-"""What jobs ask for and what the roles of `access` give: the subjects of their tokens, and sessions as long as a job."""
+"""Claims of jobs and grants of the roles of `access`: the subjects of their tokens, and sessions as long as a job."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class FailedCheck:
 
 
 def failed_checks(templates: dict[str, Any], folder: Path) -> set[FailedCheck]:
-    """What checkov finds in templates, without a word to Prisma Cloud."""
+    """Findings of checkov in templates, without a word to Prisma Cloud."""
     folder.mkdir()
     for stack, template in templates.items():
         (folder / f"{stack}.json").write_text(json.dumps(template))

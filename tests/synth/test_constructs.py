@@ -1,4 +1,4 @@
-"""What each construct promises, read off the template."""
+"""Promises of each construct, read off the template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the role of drift may read where CloudFormation shortens names; test_access.py has all that it may."""
+"""Permissions of the role of drift where CloudFormation shortens names; test_access.py has all that it may."""
 
 from __future__ import annotations
 

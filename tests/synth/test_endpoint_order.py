@@ -18,7 +18,7 @@ MAX_INLINE_POLICY_CHARACTERS = 10_240
 
 
 def needs(resources: Mapping[str, Any], id: str) -> set[str]:
-    """What is made before a resource."""
+    """Resources that are made before a resource."""
     result, remaining_ids = set[str](), [id]
     while remaining_ids:
         resource = resources[remaining_ids.pop()]

@@ -1,4 +1,4 @@
-"""What Foundation has for builds of engines: projects, and who hears of failures."""
+"""Foundation's parts for builds of engines: projects, and who hears of failures."""
 
 from __future__ import annotations
 

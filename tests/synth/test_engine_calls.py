@@ -1,4 +1,4 @@
-"""What the build that starts a job asks of S3 is what its role allows, call by call, and SageMaker's part likewise."""
+"""Calls to S3 of the build that starts a job are what its role allows, call by call, and SageMaker's part likewise."""
 
 from __future__ import annotations
 

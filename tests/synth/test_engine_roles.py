@@ -1,4 +1,4 @@
-"""What each build of engines may do: the statements of the roles that Foundation has for builds and jobs."""
+"""Permissions of each build of engines: the statements of the roles that Foundation has for builds and jobs."""
 
 from __future__ import annotations
 

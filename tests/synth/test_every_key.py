@@ -99,7 +99,7 @@ def test_every_key_of_an_environment_is_read(key: str, tmp_path: Path) -> None:
 
 
 def seen_pair(key: str, changed_flip: Flip, seen_value: Observation, path: Path) -> list[object]:
-    """What is seen with the one value of a key, and with the other."""
+    """Observations with the one value of a key, and with the other."""
     return [
         seen_value(fleet(path / str(number), spec, facts=changed_flip.facts), "dev")
         for number, spec in enumerate(changed_flip.specs(key))

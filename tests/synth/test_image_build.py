@@ -1,4 +1,4 @@
-"""What Foundation has for builds of images, and what an endpoint has that runs one of them."""
+"""Foundation's parts for builds of images, and those of an endpoint that runs one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs for multi-model endpoints, and for those without a GPU."""
+"""Differences of multi-model endpoints, and of those without a GPU."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.nightly
 
 
 class Update:
-    """What the embedded CloudFormation decides for each resource of a stack that is updated."""
+    """The embedded CloudFormation's decision on each resource of a stack that is updated."""
 
     def __init__(self, before: Template, after: Template) -> None:
         self.names = {logical: f"{logical}-1" for logical in before["Resources"]}

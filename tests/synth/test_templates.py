@@ -1,4 +1,4 @@
-"""What holds for every template of every environment that is shipped."""
+"""Rules for every template of every environment that is shipped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENVIRONMENTS = ["dev", *(pytest.param(name, marks=pytest.mark.nightly) for name 
 
 @dataclass(frozen=True)
 class Assembly:
-    """What synth wrote for one environment."""
+    """The templates that synth wrote for one environment."""
 
     environment: str
     folder: Path

@@ -24,7 +24,7 @@ NAME = re.compile(r'^name: "([^"]+)"', re.MULTILINE)
 
 
 def sentence(verdict: Verdict, case: Case) -> str:
-    """What was said, without what comes before and after it, and without paths of this machine."""
+    """The text that was said, without what comes before and after it, and without paths of this machine."""
     text = FOLDERS.sub("", AFTER.split(verdict.message)[0])
     while text != (rest := BEFORE.sub("", text)):
         text = rest

@@ -1,4 +1,4 @@
-"""What the real server says to each case."""
+"""The real server's verdict on each case."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Court:
         self._folder = folder
 
     def verdicts(self, cases: Sequence[Case]) -> dict[str, Verdict]:
-        """What they say, by the ids of the cases."""
+        """Verdicts by the ids of the cases."""
         multi = [case for case in cases if case.mode != SINGLE]
         with ThreadPoolExecutor(SERVERS) as pool:
             single = {case.id: pool.submit(self._single, case) for case in cases if case.mode == SINGLE}

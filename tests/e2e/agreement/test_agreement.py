@@ -31,7 +31,7 @@ SAME_WORDS = 0.9
 
 
 def errors(case: Case, folder: Path, release: str) -> list[Finding]:
-    """What we say would keep the repository from being loaded."""
+    """Findings by which we say that the repository would not be loaded."""
     repository = case.write(folder / case.id / "model")
     try:
         container = ServingContainer(multi_model=case.mode == "multi-model", release=release)

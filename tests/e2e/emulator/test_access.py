@@ -24,7 +24,7 @@ DEPLOY = "triton-fleet-dev-us-east-1-deploy"
 
 @pytest.fixture
 def access(folder: FleetFolder) -> dict[str, Any]:
-    """What Foundation has for `access`, and nothing else of it."""
+    """Foundation's resources for `access`, and nothing else of it."""
     trusted_text = "access: {github: {repository: example@1/fleet@23}}\n"
     text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted_text}'
     folder.write("environments/dev.yaml", text)

@@ -65,7 +65,7 @@ class Events:
         self._events.put_events(Entries=[entry])
 
     def event_messages(self, queue: str) -> list[str]:
-        """What was published, each message as the topic was given it."""
+        """The published messages, each as the topic was given it."""
         messages = self._sqs.receive_message(QueueUrl=queue).get("Messages", [])
         return [json.loads(message["Body"])["Message"] for message in messages]
 

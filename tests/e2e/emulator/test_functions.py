@@ -17,7 +17,7 @@ DESCRIBE = "recorder.handler.describe"
 
 
 def invoke_function(aws: EmbeddedAws, name: str, event: Any, **options: Any) -> tuple[str, Any]:
-    """What kind of error a call ended with, and its payload."""
+    """The kind of error that a call ended with, and its payload."""
     answer = client(aws, "lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode(), **options)
     return answer.get("FunctionError", ""), json.loads(answer["Payload"].read())
 

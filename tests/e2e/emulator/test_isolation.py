@@ -62,7 +62,7 @@ def test_a_page_whose_name_comes_to_mean_this_machine_reads_nothing(
 
 @pytest.fixture
 def state(tmp_path: Path, gateway: EmbeddedAws) -> LocalState:
-    """What `up` has written down, in folders that anybody may enter."""
+    """The state that `up` has written down, in folders that anybody may enter."""
     state = LocalState(tmp_path)
     for folder in (tmp_path, *tmp_path.parents[:3]):
         folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What endpoints need: room for their instances, images, archives, a state in which they can be updated."""
+"""Needs of endpoints: room for their instances, images, archives, a state in which they can be updated."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ ort: Any = onnxruntime  # a C extension: its names are not in its types
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What git keeps, and what the script makes."""
+    """The files that git keeps, and those that the script makes."""
     folder = tmp_path_factory.mktemp("images") / "repository"
     omitted_files = shutil.ignore_patterns("model.onnx", "inception_labels.txt", ".*")
     shutil.copytree(EXAMPLE / "models/image", folder, ignore=omitted_files)

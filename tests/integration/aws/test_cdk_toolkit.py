@@ -133,7 +133,7 @@ def header(stack: str) -> str:
 
 
 def request(root: Path, stack: str, imports: str = "false") -> str:
-    """What the toolkit was asked for, as the stand-in prints it."""
+    """The call of the toolkit, as the stand-in prints it."""
     return f"{stack}: {root / 'cdk.out'} one none {CHANGE_SET} {imports} existing false\n"
 
 

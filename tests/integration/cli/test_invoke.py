@@ -1,4 +1,4 @@
-"""What `fleet invoke` sends and prints; a stand-in plays SageMaker's runtime."""
+"""The request and the output of `fleet invoke`; a stand-in plays SageMaker's runtime."""
 
 from __future__ import annotations
 

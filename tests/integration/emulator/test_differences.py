@@ -1,4 +1,4 @@
-"""What an endpoint was deployed with and nothing does on this machine is told by `fleet local status`."""
+"""Settings of an endpoint that nothing heeds on this machine are told by `fleet local status`."""
 
 from __future__ import annotations
 

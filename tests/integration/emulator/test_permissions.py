@@ -1,4 +1,4 @@
-"""What a role of the embedded IAM may do follows from all of its policies."""
+"""Permissions of a role of the embedded IAM follow from all of its policies."""
 
 from __future__ import annotations
 

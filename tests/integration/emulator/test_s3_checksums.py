@@ -27,7 +27,7 @@ def sha1(body: bytes) -> str:
 
 
 def stored_checksums(s3: Any, key: str) -> dict[str, str]:
-    """What HeadObject and GetObject say of an object's checksum, in the same words."""
+    """The checksum of an object in HeadObject and GetObject, in the same words."""
     head = s3.head_object(Bucket=BUCKET, Key=key, ChecksumMode="ENABLED")
     read = s3.get_object(Bucket=BUCKET, Key=key, ChecksumMode="ENABLED")
     values = [

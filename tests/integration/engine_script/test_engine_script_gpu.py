@@ -22,7 +22,7 @@ class NvidiaSmi:
         self._file, self._store = folder / "nvidia-smi", store
 
     def says(self, script: str, capability: str = "echo 8.6") -> gpu.Gpu:
-        """What is made of it."""
+        """The GPU that is read of it."""
         self._file.write_text(
             f'#!/bin/sh\ncase "$1" in *compute_cap*) {capability};; *) {script};; esac\n', encoding="utf-8"
         )

@@ -1,4 +1,4 @@
-"""What nvidia-smi, trtexec and the image say is understood."""
+"""The output of nvidia-smi, trtexec and the image is understood."""
 
 from __future__ import annotations
 

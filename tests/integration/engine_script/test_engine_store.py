@@ -1,4 +1,4 @@
-"""What a container leaves becomes an engine only if it is the one that was asked for, and if there is none yet."""
+"""The file that a container leaves becomes an engine only if it is the one that was asked for, and if there is none yet."""
 
 from __future__ import annotations
 

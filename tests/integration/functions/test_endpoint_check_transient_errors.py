@@ -1,4 +1,4 @@
-"""What befalls the endpoint check's calls on their way, over real connections: what passes, and what does not."""
+"""Errors on the way of the endpoint check's calls, over real connections: what passes, and what does not."""
 
 from __future__ import annotations
 

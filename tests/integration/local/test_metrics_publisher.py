@@ -25,7 +25,7 @@ MINUTE = timedelta(minutes=1)
 
 
 class Fleet:
-    """What there is to publish, with a clock that the test sets."""
+    """Metrics to publish, with a clock that the test sets."""
 
     def __init__(self, cloudwatch: CloudWatchClient) -> None:
         self.time = CURRENT_TIME.timestamp()

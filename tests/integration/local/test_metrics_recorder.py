@@ -1,4 +1,4 @@
-"""What the gateway records reaches CloudWatch whole, in few calls, and under SageMaker's names."""
+"""Metrics of the gateway reach CloudWatch whole, in few calls, and under SageMaker's names."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class StandIn:
         self.pool = HTTPConnectionPool("127.0.0.1", self.server.server_port, retries=False)
 
     def stop(self, grace: float) -> None:
-        """What ModelsApi asks of a run of Triton that gives no answer."""
+        """Requests of ModelsApi to a run of Triton that gives no answer."""
         self.grace = grace
 
 

@@ -1,4 +1,4 @@
-"""Whatever an archive holds, unpacking it writes files and folders below one folder, or nothing."""
+"""Unpacking an archive, whatever it holds, writes files and folders below one folder, or nothing."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ YEAR = timedelta(days=365)
 
 
 def deploy(artifact_bucket: ArtifactBucket, code: str) -> str:
-    """What a deploy records; its model data."""
+    """The record of a deploy; its model data."""
     artifact_bucket.single(code=code)
     artifact_bucket.lock()
     (endpoint,) = artifact_bucket.endpoints

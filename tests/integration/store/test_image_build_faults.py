@@ -49,7 +49,7 @@ class ImageBuild:
             return build_images(s3, lambda: ecr, project, images, SilentProgress(), builders, PACE)
 
     def push(self, id: str) -> None:
-        """What the build in CodeBuild does; of a tag that exists only the record is written again."""
+        """The part of the build in CodeBuild; of a tag that exists only the record is written again."""
         self.tags.append(self.images.build() if not self.tags else self.tags[0])
         self.images.record(self.tags[0])
         self.codebuild.status[id] = "SUCCEEDED"

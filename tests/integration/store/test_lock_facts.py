@@ -60,7 +60,7 @@ def repository(folder: FleetFolder) -> Path:
 
 
 def locked_archive(folder: FleetFolder, archive: str = "sentences") -> LockedArchive:
-    """What the lock, written now, says of an archive."""
+    """Facts of an archive in the lock that is written now."""
     write_locks(open_project(folder.root, "dev"))
     return load_lock(folder.root / "locks/dev/sentences.lock.yaml").archives[archive]
 

@@ -1,4 +1,4 @@
-"""What a promotion brings belongs to the endpoint that was tested, in the environment that it was brought to."""
+"""A promotion's content belongs to the endpoint that was tested, in the environment that it was brought to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was tested is what ships: by digest, across accounts and regions, without packing anything again."""
+"""The tested archive is what ships: by digest, across accounts and regions, without packing anything again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ AS_FILES = SPEC.replace("../repository", "../repository, compression: none")
 
 
 def findings_of(promotion: Promotion, **options: Any) -> list[str]:
-    """What a promotion is refused for; nothing was copied, no lock written."""
+    """The reason why a promotion is refused; nothing was copied, no lock written."""
     with pytest.raises(FindingsError) as refusal:
         promotion.promote(**options)
     assert promotion.keys("prod") == []

@@ -29,7 +29,7 @@ def locked_image(promotion: Promotion, environment: str = "prod") -> LockedImage
 
 
 def findings_of(images: PromotedImages) -> list[str]:
-    """What a promotion is refused for; nothing was copied, no lock written."""
+    """The reason why a promotion is refused; nothing was copied, no lock written."""
     with pytest.raises(FindingsError) as refusal:
         images.promotion.promote()
     assert images.promotion.keys("prod") == []

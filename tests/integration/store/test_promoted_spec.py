@@ -36,7 +36,7 @@ def spec_in(promotion: Promotion, name: str) -> EndpointSpec:
 
 
 def refusal(promotion: Promotion, message: str = "tested") -> str:
-    """What a promotion is refused for; nothing more was copied."""
+    """The reason why a promotion is refused; nothing more was copied."""
     before = promotion.keys("prod")
     with pytest.raises(FindingsError, match=message) as refusal_info:
         promotion.promote()

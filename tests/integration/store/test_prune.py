@@ -1,4 +1,4 @@
-"""What a prune finds that nobody uses, and everything that it keeps."""
+"""Objects that nobody uses, as a prune finds them, and everything that it keeps."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_of_equal_contents_of_an_endpoint_any_repository_that_still_has_it_will_
 
 
 class Interruption(BaseException):
-    """What a KeyboardInterrupt is to the code under test."""
+    """An error that stands for a KeyboardInterrupt in the code under test."""
 
 
 @pytest.mark.parametrize("operation", ["CopyObject", "ListObjectsV2"])

@@ -1,4 +1,4 @@
-"""What happens to S3 while a repository is read from it."""
+"""Faults of S3 while a repository is read from it."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ ENVIRONMENT = cdk.Environment(account="123456789012", region="us-east-1")
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """What differs between two deployments."""
+    """The values in which two deployments differ."""
 
     image: str = "triton:25.03"
     data: str = "s3://embedded-data/model.tar.gz"
@@ -53,7 +53,7 @@ _TRACKING_SCHEMA = _POLICY.TargetTrackingScalingPolicyConfigurationProperty(
 
 
 class Base(cdk.Stack):
-    """What endpoints share; a changed one differs in a property of most resources."""
+    """Resources that endpoints share; a changed one differs in a property of most resources."""
 
     def __init__(self, app: cdk.App, variant: Variant) -> None:
         super().__init__(app, "Base", env=ENVIRONMENT)

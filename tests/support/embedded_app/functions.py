@@ -62,7 +62,7 @@ def framework(**variables: Any) -> dict[str, Any]:
 
 
 def provider(code: dict[str, str], **properties: Any) -> dict[str, Any]:
-    """What the CDK's provider writes around a handler, without its policies."""
+    """The code that the CDK's provider writes around a handler, without its policies."""
     return {
         "Role": ROLE,
         "Handler": function(code, "recorder.handler.on_event", **properties),

@@ -44,7 +44,7 @@ class Host:
         return Template.from_json(self.app.synth().get_stack_by_name(stack).template)
 
     def problems(self) -> list[str]:
-        """What synth fails with, each with its construct's path; empty where it succeeds."""
+        """Errors of synth, each with its construct's path; empty where it succeeds."""
         try:
             self.app.synth()
         except RuntimeError as error:

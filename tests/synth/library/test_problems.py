@@ -1,4 +1,4 @@
-"""What is wrong with constructs is told together, each at its construct's path and its prop."""
+"""Problems of constructs are told together, each at its construct's path and its prop."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Api = Mapping[str, Mapping[str, str]]
 
 
 def breaks(before: Api, after: Api) -> list[str]:
-    """What users of the API before would have to change."""
+    """Changes that users of the API before would have to make."""
     names = [name for name in before if name not in after]
     for name in before.keys() & after.keys():
         names += [f"{name}({item})" for item in before[name] if item not in after[name]]

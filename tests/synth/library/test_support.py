@@ -1,4 +1,4 @@
-"""What endpoints share, in a stack of the app's own, in another app, or with a bucket of somebody else's."""
+"""Resources that endpoints share, in a stack of the app's own, in another app, or with a bucket of somebody else's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users of the CDK expect of an endpoint: grants, metrics, alarm actions, tags, aspects, references."""
+"""Members that users of the CDK expect of an endpoint: grants, metrics, alarm actions, tags, aspects, references."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def section(page: str) -> str:
 
 
 def plotted_metrics(page: str) -> tuple[list[Any], dict[str, Any]]:
-    """What plotly gets: traces and layout."""
+    """The input of plotly: traces and layout."""
     text, read = section(page), json.JSONDecoder().raw_decode
     traces, end = read(text, text.index("[", text.index("Plotly.newPlot")))
     layout, _ = read(text, text.index("{", end))

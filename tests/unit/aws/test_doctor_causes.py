@@ -1,4 +1,4 @@
-"""What was seen, held against symptoms and rules: which cause is told, in which words, and what comes first."""
+"""Reports held against symptoms and rules: which cause is told, in which words, and what comes first."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was
 
 
 def lowest(symptom: Symptom, location: Where) -> Symptom:
-    """What explains most of the symptom's example: itself, or one of a lower rank."""
+    """The symptom that explains most of this one's example: itself, or one of a lower rank."""
     actual_symptoms = [
         item for item in symptoms() if location in item.where and item.pattern.search(symptom.example)
     ]

@@ -1,4 +1,4 @@
-"""What AWS answers in another form than the template has it, and what is written back to AWS."""
+"""Answers of AWS in another form than the template's, and what is written back to AWS."""
 
 from __future__ import annotations
 

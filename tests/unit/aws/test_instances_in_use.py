@@ -17,7 +17,7 @@ G5, G6 = "ml.g5.xlarge", "ml.g6.xlarge"
 
 @dataclass
 class Account:
-    """What SageMaker says of endpoints and configurations; each configuration is called as its endpoint."""
+    """SageMaker's answers about endpoints and configurations; each configuration is called as its endpoint."""
 
     endpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
     configs: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What the policy of another account's repository lets the roles of an account do."""
+"""Permissions that the policy of another account's repository gives the roles of an account."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def sagemaker() -> ServiceModel:
 def difference(
     members: Mapping[str, Member], outer: str, api: set[str], cloudformation: set[str]
 ) -> Iterator[str]:
-    """What to write into the ledger so that it has the members of one shape."""
+    """The entry of the ledger that has the members of one shape."""
     prefix = f"{outer}." if outer else ""
     known_members = {
         path.removeprefix(prefix): member for path, member in members.items() if path.startswith(prefix)

@@ -1,4 +1,4 @@
-"""What the catalog knows of Triton's backends fits together."""
+"""The catalog's facts of Triton's backends fit together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the catalog and `fleet drift` say of CloudFormation's resource types, as their schemas have it."""
+"""The facts of CloudFormation's resource types in the catalog and `fleet drift`, as their schemas have them."""
 
 from __future__ import annotations
 

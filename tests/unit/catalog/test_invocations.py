@@ -1,4 +1,4 @@
-"""What a call may carry and how long it may take is one fact: who cannot read the catalog has the same numbers."""
+"""The size and the time of a call are one fact: who cannot read the catalog has the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an upgrade does to the resources of a stack."""
+"""Effects of an upgrade on the resources of a stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change asks of quotas: instances at the most, and those beside them while endpoints are updated."""
+"""Quotas that a change needs: instances at the most, and those beside them while endpoints are updated."""
 
 from __future__ import annotations
 

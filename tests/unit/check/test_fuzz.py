@@ -1,4 +1,4 @@
-"""Whatever specs, environments and locks say, `fleet check` has findings for it and nothing else."""
+"""Any specs, environments and locks give findings of `fleet check` and nothing else."""
 
 from __future__ import annotations
 

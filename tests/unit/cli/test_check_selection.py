@@ -1,4 +1,4 @@
-"""What `fleet check` takes for endpoints, and what for model repositories."""
+"""Files that `fleet check` takes for endpoints, and which for model repositories."""
 
 from __future__ import annotations
 

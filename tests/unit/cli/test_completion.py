@@ -53,7 +53,7 @@ def bash_script() -> str:
 
 
 def bash(folder: Path, *words: str, **variables: str) -> list[str]:
-    """What bash offers for the last of the words."""
+    """The completions that bash offers for the last of the words."""
     if shutil.which("bash") is None:
         pytest.skip("no bash on this machine")
     text = " ".join(f"'{word}'" for word in ("fleet", *words))

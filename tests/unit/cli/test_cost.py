@@ -28,7 +28,7 @@ models:
 
 
 def cost_output(folder: FleetFolder, *arguments: str, width: int | None = None) -> str:
-    """What the command prints; with a width, to a terminal."""
+    """The output of the command; with a width, to a terminal."""
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)} if width else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder.root)

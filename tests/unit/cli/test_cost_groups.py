@@ -1,4 +1,4 @@
-"""What endpoints cost by owner, tag, profile or environment: sums to the cent."""
+"""Costs of endpoints by owner, tag, profile or environment: sums to the cent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a refused call gets for a hint: the targets of the spec, or how the endpoint comes to be."""
+"""The hint of a refused call: the targets of the spec, or how the endpoint comes to be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fleet invoke --sample` sends."""
+"""The request that `fleet invoke --sample` sends."""
 
 from __future__ import annotations
 

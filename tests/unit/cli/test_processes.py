@@ -1,4 +1,4 @@
-"""What the processes that commands start take from the folder in which they run: nothing."""
+"""Files that the processes of commands take from the folder in which they run: none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checks, shows and reviews a fleet runs without the extras; what needs one names it."""
+"""Checks, texts and reviews of a fleet run without the extras; what needs one names it."""
 
 from __future__ import annotations
 

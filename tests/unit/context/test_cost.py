@@ -1,4 +1,4 @@
-"""What endpoints cost: their instances at the fewest and at the most, to the cent of arithmetic by hand."""
+"""Costs of endpoints: their instances at the fewest and at the most, to the cent of arithmetic by hand."""
 
 from __future__ import annotations
 

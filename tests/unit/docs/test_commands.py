@@ -53,7 +53,7 @@ def check(call: list[str], *, complete: bool) -> None:
 
 @cache
 def cdk_options(command: str) -> set[str]:
-    """What the pinned CDK CLI itself says of its options."""
+    """The pinned CDK CLI's own list of its options."""
     document: Any = json.loads((ROOT / "node_modules/aws-cdk/lib/cli/cli-type-registry.json").read_text())
     if command not in document["commands"]:
         raise WrongCommandError(f"cdk has no command {command}")

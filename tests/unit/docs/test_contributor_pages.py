@@ -1,4 +1,4 @@
-"""What contributors read names files and functions that exist."""
+"""Pages for contributors name files and functions that exist."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def without_blocks(page: Path) -> str:
 
 @cache
 def places(page: Path) -> set[str]:
-    """What a link to a page may end with, as GitHub makes it of headings."""
+    """Anchors of a page, as GitHub makes them of headings."""
     text = without_blocks(page)
     headings = (
         re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)

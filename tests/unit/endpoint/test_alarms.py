@@ -1,4 +1,4 @@
-"""What the keys of `alarms` lead to, and which of them do not go together."""
+"""Alarms of the keys of `alarms`, and which of them do not go together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rollout's keys lead to, and which of them do not go together."""
+"""Effects of a rollout's keys, and which of them do not go together."""
 
 from __future__ import annotations
 

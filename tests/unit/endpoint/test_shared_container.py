@@ -1,4 +1,4 @@
-"""What the container of `mode: shared-container` is given, and what is wrong with a spec of that mode."""
+"""Settings of the container of `mode: shared-container`, and what is wrong with a spec of that mode."""
 
 from __future__ import annotations
 

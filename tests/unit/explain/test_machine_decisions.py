@@ -1,4 +1,4 @@
-"""What `fleet show` says of images and instances: what was chosen, what it costs, how many there are."""
+"""Images and instances in `fleet show`: what was chosen, what it costs, how many there are."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def program(file: Path, answer: str, code: int) -> str:
 def run_audit(
     root: Path, fleet: Path, dependencies: list[dict[str, Any]] | str, npm: dict[str, Any] | str = CLEAN
 ) -> tuple[int, str, str]:
-    """What the audit of a folder ends with and says, of which both programs know this."""
+    """The exit code and the output of the audit of a folder, of which both programs know this."""
     told_dependencies = (
         dependencies if isinstance(dependencies, str) else json.dumps({"dependencies": dependencies})
     )

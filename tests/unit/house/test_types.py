@@ -1,4 +1,4 @@
-"""What mypy knows of the CDK: it reads the modules that pyproject.toml names, and takes others for anything at all."""
+"""Types of the CDK in mypy: it reads the modules that pyproject.toml names, and takes others for anything at all."""
 
 from __future__ import annotations
 

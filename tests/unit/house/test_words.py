@@ -67,7 +67,7 @@ def lint_python(source: str) -> list[tuple[int, str, str]]:
 
 
 def lint(folder: Path, paragraphs: Sequence[str]) -> list[tuple[int, str]]:
-    """What the linter proposes, by the index of the paragraph."""
+    """The linter's proposals, by the index of the paragraph."""
     page = folder / "page.md"
     page.write_text("\n\n".join(paragraphs) + "\n")
     starts = [index for index, text in enumerate(paragraphs) for _ in range(text.count("\n") + 2)]

@@ -1,4 +1,4 @@
-"""What others made to harm, or to be computed otherwise than DALI does, is refused by the stand-in for DALI."""
+"""Files made to harm, or to be computed otherwise than DALI does, are refused by the stand-in for DALI."""
 
 from __future__ import annotations
 

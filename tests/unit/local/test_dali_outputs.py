@@ -1,4 +1,4 @@
-"""What a DALI pipeline answers by the stand-in: the types that its configuration promises, all samples in one array."""
+"""Answers of a DALI pipeline by the stand-in: the types that its configuration promises, all samples in one array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stand-in for DALI makes of several requests at once: each gets its own answer, or its own error."""
+"""Several requests at once in the stand-in for DALI: each gets its own answer, or its own error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stand-in for DALI takes, and what it refuses: files, graphs, images, configurations."""
+"""Inputs of the stand-in for DALI, and those that it refuses: files, graphs, images, configurations."""
 
 from __future__ import annotations
 

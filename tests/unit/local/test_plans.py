@@ -1,4 +1,4 @@
-"""What the local fleet cannot serve is told before anything is started."""
+"""Plans that the local fleet cannot serve are told before anything is started."""
 
 from __future__ import annotations
 

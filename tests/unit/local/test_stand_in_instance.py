@@ -1,4 +1,4 @@
-"""What stand-ins for backends make of several requests at once: each gets its own answer, or its own error."""
+"""Several requests at once in stand-ins for backends: each gets its own answer, or its own error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def instance() -> Iterator[Instance]:
 
 
 def instance_answers(instance: Any, *inputs: Any) -> list[Any]:
-    """What becomes of each input `x`: its numbers, or the words of its error."""
+    """The answer to each input `x`: its numbers, or the words of its error."""
     requests = [InferenceRequest({"x": np.array(x)}, ["y"]) for x in inputs]
     return [
         str(item.error) if item.error else item.tensors[0].array.tolist()

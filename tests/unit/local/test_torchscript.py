@@ -1,4 +1,4 @@
-"""What the stand-in for PyTorch's backend makes of a configuration, before torch sees anything of it."""
+"""Checks by the stand-in for PyTorch's backend of a configuration, before torch sees anything of it."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_nothing_is_said_about_variables_that_are_followed() -> None:
 
 
 def _service_options(repository: Path, environment: dict[str, str]) -> list[str]:
-    """What this machine adds for the services, after the options of the start script."""
+    """Options that this machine adds for the services, after those of the start script."""
     command = _command(repository, {f"SAGEMAKER_TRITON_{name}": value for name, value in environment.items()})
     first = command.index("--sagemaker-safe-port-range=23000-23999") + 1
     return command[first : command.index("--backend-directory=/cache/backends")]

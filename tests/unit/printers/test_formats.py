@@ -1,4 +1,4 @@
-"""What machines read: JSON for scripts, and GitHub's workflow commands."""
+"""Formats for machines: JSON for scripts, and GitHub's workflow commands."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def at_line(finding: Finding, line: int) -> Finding:
 
 
 def message_of(command: str) -> str:
-    """What GitHub shows of a command."""
+    """The lines that GitHub shows of a command."""
     return command.split("::", 2)[2].replace("%0A", "\n").replace("%25", "%")
 
 

@@ -1,4 +1,4 @@
-"""What a stranger wrote reaches a terminal or a CI log as visible text: it drives neither."""
+"""Text of a stranger reaches a terminal or a CI log as visible text: it drives neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person reads: the message, the line that is meant with carets under it, the hint, the sum."""
+"""The text for a person: the message, the line that is meant with carets under it, the hint, the sum."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def carets(capsys: pytest.CaptureFixture[str], file: Path, line: int, column: int | None) -> str:
-    """What the carets stand under."""
+    """The text above the carets."""
     _, source, marks = human_lines(capsys, finding(file, line, column))
     start = marks.index("^")
     return source[start : start + marks.count("^")]

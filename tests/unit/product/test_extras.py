@@ -1,4 +1,4 @@
-"""What is missing of an extra is named with the command that adds the extra."""
+"""Packages that an extra lacks are named with the command that adds the extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `make setup` of a new fleet installs: wheels and their dependencies, by hashes that the fleet has itself."""
+"""The packages that `make setup` of a new fleet installs: wheels and their dependencies, by hashes that the fleet has itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a version of the product is given of a fleet, and what it makes of it."""
+"""The input that a version of the product is given of a fleet, and what it makes of it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ENVIRONMENTS = ["dev", "prod", "staging"]
 
 
 def promote_file(folder: FleetFolder, file: str = "model_specs/sentences.yaml", to: str = "prod") -> str:
-    """What the endpoint's file beside its lock says."""
+    """The text of the endpoint's file beside its lock."""
     root = folder.root
     return spec_text(expanded_spec(FleetFiles(root), root / file, root / "locks" / to))
 

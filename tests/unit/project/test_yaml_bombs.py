@@ -31,7 +31,7 @@ LINES = MAX_BYTES // 12
 def found_in(
     folder: Path, content: bytes | str, model: type[EndpointSpec | Environment] = EndpointSpec
 ) -> list[Finding]:
-    """What is wrong with a file; nothing if it can be read."""
+    """The problem of a file; nothing if it can be read."""
     file = folder / "file.yaml"
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     began = time.process_time()

@@ -19,7 +19,7 @@ def accelerator_config(accelerator: str, device: str = "gpu", group: str = GPU) 
 def accelerator_messages(
     text: str, release: str | None = None, backend: str = "onnxruntime"
 ) -> list[tuple[str, str]]:
-    """What is found of it."""
+    """Findings of it."""
     return messages_and_hints(parameters(config_of(text), backend, release))
 
 

@@ -1,4 +1,4 @@
-"""What backends refuse of inputs, outputs and instance groups, by the configuration alone."""
+"""Inputs, outputs and instance groups that backends refuse, by the configuration alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_NUMBER = "does not follow <name>__<index> naming convention."
 
 
 def tensor_messages(backend: str, text: str, release: str | None = None) -> list[tuple[str, str]]:
-    """What is found of a model's tensors."""
+    """Findings of a model's tensors."""
     return messages_and_hints(backend_tensors(config_of(text), backend, release))
 
 

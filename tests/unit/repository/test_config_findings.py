@@ -1,4 +1,4 @@
-"""What Triton refuses of a config.pbtxt, told with its line and in its words."""
+"""Refusals of a config.pbtxt by Triton, told with its line and in its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever an archive holds, reading it ends, in little memory and without a traceback."""
+"""Reading any archive ends, in little memory and without a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the models of a repository: versions, names, files, and how an ensemble fits its parts."""
+"""Problems of the models of a repository: versions, names, files, and how an ensemble fits its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What protobuf refuses of a config.pbtxt, and who asks it."""
+"""Refusals of a config.pbtxt by protobuf, and who asks it."""
 
 from __future__ import annotations
 

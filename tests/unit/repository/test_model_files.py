@@ -21,7 +21,7 @@ def file_findings(
     release: str | None = None,
     built_lines: tuple[str, ...] = (),
 ) -> list[Finding]:
-    """What is found of model m whose files are named from its directory on."""
+    """Findings of model m whose files are named from its directory on."""
     contents = repository_of(*(f"m/{path}" for path in ("config.pbtxt", "1/", *paths)))
     return list(missing_files(config_of(text), backend, release, contents, "m", versions, built_lines))
 

@@ -14,7 +14,7 @@ FOREST = {"is_classifier": "true", "threshold": "0.5"}
 def parameter_messages(
     backend: str, values: dict[str, str], release: str | None = None, more: str = ""
 ) -> list[tuple[str, str]]:
-    """What is found of a model's parameters."""
+    """Findings of a model's parameters."""
     return messages_and_hints(parameters(config_of(more + parameters_text(values)), backend, release))
 
 

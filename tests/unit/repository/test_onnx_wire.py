@@ -1,4 +1,4 @@
-"""Whatever bytes a file has, its header is read or has a problem."""
+"""Any bytes of a file have a header that is read or a problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the code of Python models, as far as it tells without being run."""
+"""Problems of the code of Python models, as far as it tells without being run."""
 
 from __future__ import annotations
 

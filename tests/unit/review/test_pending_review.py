@@ -1,4 +1,4 @@
-"""What a pull request adds to what waits for a promotion: main at its base compared with main at its head."""
+"""The part of a pull request in what waits for a promotion: main at its base compared with main at its head."""
 
 from __future__ import annotations
 

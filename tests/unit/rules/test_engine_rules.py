@@ -1,4 +1,4 @@
-"""What a spec's engines cannot be, told before anything is built."""
+"""Engines that a spec cannot have, told before anything is built."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def case_of(
 
 
 def finding_rows(code: str, **keys: Any) -> list[tuple[str, Severity]]:
-    """What one rule says of it."""
+    """Messages of one rule."""
     return [(finding.message, finding.severity) for finding in case_of(**keys).findings(rules()[code])]
 
 

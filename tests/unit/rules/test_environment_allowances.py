@@ -1,4 +1,4 @@
-"""What a spec may open without the platform: only what the environment's file names or sets itself."""
+"""Permissions of a spec without the platform: only what the environment's file names or sets itself."""
 
 from __future__ import annotations
 

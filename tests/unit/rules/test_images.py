@@ -1,4 +1,4 @@
-"""What is said of a host image that a spec names, and what of one that nobody has tried."""
+"""Findings of a host image that a spec names, and of one that nobody has tried."""
 
 from __future__ import annotations
 

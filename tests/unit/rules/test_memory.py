@@ -1,4 +1,4 @@
-"""What is counted against an instance's memory, and how."""
+"""Memory that is counted against an instance's, and how."""
 
 from __future__ import annotations
 

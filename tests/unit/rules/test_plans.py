@@ -1,4 +1,4 @@
-"""What a spec says of the GPU that TensorRT plans were built on."""
+"""A spec's words on the GPU that TensorRT plans were built on."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_plans_of_an_unknown_gpu_are_warned_of() -> None:
 
 
 def test_an_archive_is_judged_by_its_own_models() -> None:
-    """Whatever GPU it names, and whatever the others hold."""
+    """Any GPU may be named, whatever the others hold."""
     (problem,) = plan_findings({"a": "ml.g5.xlarge", "b": "ml.g6.xlarge"}, {"a": WITH_PLAN, "b": WITHOUT})
     assert (problem.path, problem.certain) == (("models", 1, "built_on"), False)
     assert problem.message == "'b' contains no TensorRT plan, so `built_on` has no effect"

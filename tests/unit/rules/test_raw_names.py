@@ -1,4 +1,4 @@
-"""What raw properties name is there for the endpoint: models, images, reservations."""
+"""Names in raw properties are there for the endpoint: models, images, reservations."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PLAN = "training-plan/ours"
 def name_messages(
     code: str, resource: str, raw: dict[str, Any], region: str = REGION, **keys: Any
 ) -> list[str]:
-    """What a rule says of a spec with raw properties of one resource."""
+    """Messages of a rule for a spec with raw properties of one resource."""
     spec = {"cloudformation": {resource: raw}, **keys}
     case = Case(spec=spec, region=region, models=None, archive_size=1 << 20)
     return [problem.message for problem in case.problems(rules()[code])]
 
 
 def config(code: str, raw: dict[str, Any], **keys: Any) -> list[str]:
-    """What it says of raw properties of the endpoint configuration."""
+    """Messages for raw properties of the endpoint configuration."""
     return name_messages(code, "EndpointConfig", raw, **keys)
 
 

@@ -11,7 +11,7 @@ from triton_fleet.rules.registry import rules
 
 
 def raw_messages(code: str, raw: dict[str, Any], **environment: Any) -> list[str]:
-    """What a rule says of raw properties of EndpointConfig, in an environment with further keys."""
+    """Messages of a rule for raw properties of EndpointConfig, in an environment with further keys."""
     spec = {"cloudformation": {"EndpointConfig": raw}}
     case = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE, environment=environment)
     return [problem.message for problem in case.problems(rules()[code])]

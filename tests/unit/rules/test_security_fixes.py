@@ -1,4 +1,4 @@
-"""What is said of a release of Triton that lacks security fixes of the SageMaker front end."""
+"""Findings of a release of Triton that lacks security fixes of the SageMaker front end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULE = rules()["FL520"]
 
 
 def problems(region: str = REGION, facts: dict[str, Any] | None = None, **spec: Any) -> list[Problem]:
-    """What the rule finds in a spec."""
+    """Findings of the rule in a spec."""
     case = Case(spec=spec, region=region, models=None, archive_size=ARCHIVE_SIZE, image=facts)
     return case.problems(RULE)
 

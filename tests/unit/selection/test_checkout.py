@@ -1,4 +1,4 @@
-"""What a deploy is made from: the commit, and the files of its endpoints that differ from it."""
+"""The checkout of a deploy: the commit, and the files of its endpoints that differ from it."""
 
 from __future__ import annotations
 

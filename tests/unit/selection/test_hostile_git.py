@@ -110,7 +110,7 @@ def add_submodule(fleet: FleetFolder, origin: Path) -> None:
 
 
 def run_readers(root: Path, marks: Marks) -> Iterator[str]:
-    """What each command has run; it may fail, as long as that is a message."""
+    """The programs that each command has run; it may fail, as long as that is a message."""
     for command in COMMANDS:
         for file in (root / SPEC, root / "repository/embed/config.pbtxt"):
             os.utime(file)  # so that Git compares the content

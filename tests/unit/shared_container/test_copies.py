@@ -1,4 +1,4 @@
-"""What the program of the container repeats, as it imports nothing of the product, is what the product has."""
+"""Code that the program of the container repeats, as it imports nothing of the product, is that of the product."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ MAPS = {"Times", "Shares", "Durations", "Counts"}
 
 
 def documents(type_: object) -> Iterator[type[Document]]:
-    """What a key holds as a mapping of its own."""
+    """The mapping of a key's own."""
     if isinstance(type_, type) and issubclass(type_, Document) and type_.__name__ not in MAPS:
         yield type_
     for inner in get_args(type_):

@@ -1,4 +1,4 @@
-"""What a lock says of the repositories, the same on whatever machine and day it is written."""
+"""The lock's facts of the repositories, the same on whatever machine and day it is written."""
 
 from __future__ import annotations
 

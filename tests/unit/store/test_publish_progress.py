@@ -1,4 +1,4 @@
-"""What is shown while archives are published."""
+"""The progress that is shown while archives are published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triton_fleet.store.progress import LineProgress, PublishProgress, progress_
 
 
 class WrittenText(io.StringIO):
-    """What was written; it can be waited for a text to appear."""
+    """A text that was written; it can be waited for a part to appear."""
 
     def __init__(self) -> None:
         super().__init__()

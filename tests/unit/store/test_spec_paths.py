@@ -1,4 +1,4 @@
-"""What a spec names by a path is what is reviewed with it: images and ONNX models as repositories are."""
+"""Paths of a spec are reviewed with it: images and ONNX models as repositories are."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def is_complete(
 
 
 def describe(event: Any, context: Any, client: Any = boto3.client, environ: Any = os.environ) -> Any:
-    """What is known of the call; a `fail` in the event fails, and a `wait` outlasts a second."""
+    """Facts of the call; a `fail` in the event fails, and a `wait` outlasts a second."""
     log.warning("described")
     if "fail" in event:
         raise ValueError(event["fail"])

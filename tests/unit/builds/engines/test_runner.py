@@ -1,4 +1,4 @@
-"""What builds an engine: a SageMaker job on the instance type that serves it."""
+"""The builder of an engine: a SageMaker job on the instance type that serves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What COPY and ADD name exists in the build context, in a stage, or is pinned."""
+"""Sources of COPY and ADD exist in the build context, in a stage, or are pinned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a Dockerfile holds, it is read, and hostile ones as fast as others."""
+"""Any Dockerfile is read, and hostile ones as fast as others."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_the_job_of_an_environment_fails_only_when_it_could_not_be_compared(
 
 
 def write_drift(folder: Path, outcome: str = "drift", **found_text: str) -> None:
-    """What the jobs of environments leave to that of the issue."""
+    """Work that the jobs of environments leave to that of the issue."""
     (folder / "drift").mkdir(exist_ok=True)
     for environment, text in found_text.items():
         (folder / f"drift/{environment}.{outcome}").write_text(text)

@@ -1,4 +1,4 @@
-"""What no line of a CODEOWNERS file has is the platform's: a deploy executes it."""
+"""Files that no line of a CODEOWNERS file has are the platform's: a deploy executes them."""
 
 from __future__ import annotations
 

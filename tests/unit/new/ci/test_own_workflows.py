@@ -50,7 +50,7 @@ def test_ci_runs_what_any_other_ci_runs() -> None:
 
 
 class TestRelease:
-    """What is published is built where nothing else has run, of a commit that was reviewed."""
+    """Published files are built where nothing else has run, of a commit that was reviewed."""
 
     @pytest.fixture
     def jobs(self) -> Any:

@@ -1,4 +1,4 @@
-"""What an endpoint may cost at its most: pools, shadow variants and schedules count, an unknown price is said."""
+"""Costs of an endpoint at its most: pools, shadow variants and schedules count, an unknown price is said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a statement allows: each key, with the spec's line, the policy's line and owner, and what to write."""
+"""Limits of a statement: each key, with the spec's line, the policy's line and owner, and what to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a statement requires: each key, met and unmet, with the line where it belongs."""
+"""Requirements of a statement: each key, met and unmet, with the line where it belongs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all endpoints of a team cost at the most, in one environment."""
+"""Costs of all endpoints of a team at the most, in one environment."""
 
 from __future__ import annotations
 
