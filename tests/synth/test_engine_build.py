@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 import yaml
 from aws_cdk.assertions import Template
 
@@ -17,17 +16,6 @@ from tests.support.engine_templates import (
 from tests.support.fleet_folder import ROOT
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
-
-
-@pytest.fixture(scope="module")
-def plain() -> Template:
-    return foundation()
-
-
-@pytest.fixture(scope="module")
-def keyed_template() -> Template:
-    """An environment with a key, which says how engines are built."""
-    return foundation(kms_key=KEY, engine_builds={"timeout": "2h"})
 
 
 class TestProjects:

@@ -15,7 +15,7 @@ from engine_request.problems import BuildError
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore, engine_store
 from tests.support.engine_jobs import ScriptedSageMaker
-from tests.support.engine_templates import JOB, foundation, granted_to_jobs, project_statements
+from tests.support.engine_templates import JOB, granted_to_jobs, project_statements
 from triton_fleet.builds.engines.artifacts import JOBS
 
 ACTIONS = {
@@ -32,11 +32,6 @@ ACTIONS = {
 }
 """What IAM checks for each call. Source: Service Authorization Reference, Amazon S3."""
 PART = ("CreateMultipartUpload", "UploadPart")
-
-
-@pytest.fixture(scope="module")
-def template() -> Template:
-    return foundation()
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +69,10 @@ def is_allowed(
 
 @pytest.mark.parametrize("outcome", ["Completed", "Failed"])
 def test_every_call_of_the_starter_is_one_that_its_role_allows(
-    template: Template, store: EngineStore, outcome: str, monkeypatch: pytest.MonkeyPatch
+    plain: Template, store: EngineStore, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEBUILD_BUILD_ID", f"triton-fleet-dev-engines-job:{outcome}")
-    statements, calls = project_statements(template, JOB), list[tuple[str, dict[str, Any]]]()
+    statements, calls = project_statements(plain, JOB), list[tuple[str, dict[str, Any]]]()
     sagemaker = ScriptedSageMaker(store)
 
     def record_call(params: dict[str, Any], model: Any, **_: Any) -> None:
@@ -121,15 +116,15 @@ def is_of_sagemaker(requested_values: dict[str, Any], workspace: str) -> bool:
     ],
 )
 def test_with_the_role_of_jobs_even_sagemaker_reaches_files_of_jobs_alone(
-    template: Template, operation: str, key: str, is_expected: bool
+    plain: Template, operation: str, key: str, is_expected: bool
 ) -> None:
     request = {"Key": key, "IfNoneMatch": "*"}
-    assert is_allowed(granted_to_jobs(template), operation, request) is is_expected
+    assert is_allowed(granted_to_jobs(plain), operation, request) is is_expected
 
 
 @pytest.mark.parametrize(
     ("prefix", "is_expected"), [(f"{JOBS}engine-1/input/", True), ("engines/onnx/", False)]
 )
-def test_it_lists_files_of_jobs_alone(template: Template, prefix: str, is_expected: bool) -> None:
+def test_it_lists_files_of_jobs_alone(plain: Template, prefix: str, is_expected: bool) -> None:
     request = {"Prefix": prefix}
-    assert is_allowed(granted_to_jobs(template), "ListObjectsV2", request) is is_expected
+    assert is_allowed(granted_to_jobs(plain), "ListObjectsV2", request) is is_expected

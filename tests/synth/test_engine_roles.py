@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from aws_cdk.assertions import Template
 
 from tests.support.engine_templates import (
@@ -25,17 +24,6 @@ RELEASES = [
     for account in ("763104351884", "785573368785")
 ]
 LOGS = "arn:aws:logs:us-east-1:111122223333:log-group:"
-
-
-@pytest.fixture(scope="module")
-def plain() -> Template:
-    return foundation()
-
-
-@pytest.fixture(scope="module")
-def keyed_template() -> Template:
-    """An environment with a key, which says how engines are built."""
-    return foundation(kms_key=KEY, engine_builds={"timeout": "2h"})
 
 
 class TestRoles:

@@ -25,17 +25,6 @@ OWN = f"{REPOSITORY}/triton-fleet-dev"
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 
 
-@pytest.fixture(scope="module")
-def plain() -> Template:
-    return foundation()
-
-
-@pytest.fixture(scope="module")
-def keyed_template() -> Template:
-    """An environment with a key, which says how long builds may take."""
-    return foundation(kms_key=KMS, engine_builds={"timeout": "2h"})
-
-
 class TestRepository:
     def test_it_is_named_by_the_environment_scanned_on_push_and_no_tag_of_it_moves(
         self, plain: Template

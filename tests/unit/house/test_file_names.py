@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 import pytest
@@ -113,9 +113,9 @@ def test_no_participle_or_adverb_names_a_file_or_a_package() -> None:
     assert sorted(refused_paths() - MODES) == [], "end the name with a noun (docs/add/style.md)"
 
 
-def bound_names(source: str) -> Iterator[tuple[int, str]]:
-    """Line and name of each function, class, parameter, variable and attribute that Python source defines."""
-    for node in ast.walk(ast.parse(source)):
+def bound_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Line and name of each function, class, parameter, variable and attribute that nodes define."""
+    for node in nodes:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield node.lineno, name
@@ -126,9 +126,13 @@ def bound_names(source: str) -> Iterator[tuple[int, str]]:
 
 
 def refused_names(source: str) -> list[tuple[int, str]]:
-    """The bound names that end with a participle, an adverb or a pronoun."""
+    """The names of a source that end with a participle, an adverb or a pronoun."""
+    return refused_bindings(ast.walk(ast.parse(source)))
+
+
+def refused_bindings(nodes: Iterable[ast.AST]) -> list[tuple[int, str]]:
     result = []
-    for line, name in bound_names(source):
+    for line, name in bound_names(nodes):
         first, *words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name) or [""]
         words = [word.lower() for word in (first, *words)]
         if (
@@ -140,15 +144,23 @@ def refused_names(source: str) -> list[tuple[int, str]]:
     return result
 
 
-@pytest.mark.parametrize("folder", GATED_FOLDERS)
-def test_no_participle_adverb_or_pronoun_names_anything_in_gated_sources(folder: str) -> None:
-    lines = [
-        f"{file.relative_to(ROOT)}:{line}: {name}"
-        for file in sorted((ROOT / folder).rglob("*.py"))
-        for line, name in refused_names(file.read_text())
+@pytest.fixture(scope="module", params=GATED_FOLDERS)
+def sources(request: pytest.FixtureRequest) -> dict[str, list[ast.AST]]:
+    """The nodes of a folder's files, parsed once for both rules."""
+    files = sorted((ROOT / request.param).rglob("*.py"))
+    return {str(file.relative_to(ROOT)): [*ast.walk(ast.parse(file.read_text()))] for file in files}
+
+
+def test_no_participle_adverb_or_pronoun_names_anything_in_gated_sources(
+    sources: dict[str, list[ast.AST]],
+) -> None:
+    names = [
+        f"{file}:{line}: {name}"
+        for file, nodes in sources.items()
+        for line, name in refused_bindings(nodes)
         if name not in DICTATED_NAMES
     ]
-    assert lines == [], "end the name with a noun, or begin it with a verb (docs/add/style.md)"
+    assert names == [], "end the name with a noun, or begin it with a verb (docs/add/style.md)"
 
 
 @pytest.mark.parametrize(
@@ -181,12 +193,11 @@ def test_a_noun_a_verb_and_a_question_are_names(source: str) -> None:
     assert refused_names(source) == []
 
 
-@pytest.mark.parametrize("folder", GATED_FOLDERS)
-def test_no_docstring_of_gated_sources_begins_with_a_question(folder: str) -> None:
+def test_no_docstring_of_gated_sources_begins_with_a_question(sources: dict[str, list[ast.AST]]) -> None:
     texts = [
-        f"{file.relative_to(ROOT)}: {text.splitlines()[0]}"
-        for file in sorted((ROOT / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_text()))
+        f"{file}: {text.splitlines()[0]}"
+        for file, nodes in sources.items()
+        for node in nodes
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and (text := ast.get_docstring(node) or "").startswith("What")
     ]

@@ -46,7 +46,9 @@ CONFIG = "config.pbtxt"
 OPENS = {"open", "read_bytes", "read_text"}
 
 
+@pytest.fixture(scope="module")
 def modules(root: Path) -> dict[str, ast.Module]:
+    """The product's modules by file, parsed once for all rules."""
     files = (file for package in PACKAGES for file in sorted((root / package).rglob("*.py")))
     return {file.relative_to(root).as_posix(): ast.parse(file.read_text()) for file in files}
 
@@ -114,28 +116,32 @@ def test_what_reads_a_tar_or_gzip_stream_is_seen(code: str, formats: set[str]) -
     assert formats_read(ast.parse(code)) == formats
 
 
+@pytest.fixture(scope="module")
+def formats_by_file(modules: dict[str, ast.Module]) -> dict[str, set[str]]:
+    return {file: formats_read(module) for file, module in modules.items()}
+
+
 @pytest.mark.parametrize("kind", READERS)
-def test_one_module_reads_each_format(root: Path, kind: str) -> None:
-    reading = {file for file, module in modules(root).items() if kind in formats_read(module)}
+def test_one_module_reads_each_format(formats_by_file: dict[str, set[str]], kind: str) -> None:
+    reading = {file for file, formats in formats_by_file.items() if kind in formats}
     assert reading == {READERS[kind]}, f"use {READERS[kind]}: it has limits, and hostile archives test it"
 
 
-def test_config_pbtxt_is_opened_where_a_repository_is_read(root: Path) -> None:
-    trees = modules(root)
-    constants = {(module_name(file), name) for file, module in trees.items() for name in _constants(module)}
+def test_config_pbtxt_is_opened_where_a_repository_is_read(modules: dict[str, ast.Module]) -> None:
+    constants = {(module_name(file), name) for file, module in modules.items() for name in _constants(module)}
     opening = {
         file
-        for file, module in trees.items()
+        for file, module in modules.items()
         if _names_config(module, constants)
         and any(isinstance(node, ast.Call) and name_of_call(node) in OPENS for node in ast.walk(module))
     }
     assert opening == set(CONFIG_READERS), "take the text from the repository's contents"
 
 
-def test_templates_are_compared_in_one_package(root: Path) -> None:
+def test_templates_are_compared_in_one_package(modules: dict[str, ast.Module]) -> None:
     reading = {
         file
-        for file, module in modules(root).items()
+        for file, module in modules.items()
         if any(isinstance(node, ast.Constant) and node.value == "Resources" for node in ast.walk(module))
     }
     assert reading == set(TEMPLATE_READERS), "compare templates by triton_fleet.changes.templates"
